@@ -40,6 +40,7 @@ from .tasks.translation import Translation
 from .tasks.translator import Translator
 from .tasks.word_alignment import HeadScore
 from .text.alignment import AlignmentHead, GoldLinks, WordAlignment, alignment_error_rate
+from .text.glossary import Glossary
 from .text.labels import Predictions, Tagging
 from .text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from .text.scores import bleu, chrf
@@ -57,6 +58,7 @@ __all__ = [
     "Ensemble",
     "FeedForward",
     "Generation",
+    "Glossary",
     "GoldLinks",
     "Greedy",
     "HeadScore",

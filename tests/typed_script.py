@@ -46,7 +46,10 @@ def pages(path: Path, translator: kformer.Translator) -> tuple[kformer.Unplaced,
     assert_type([*kformer.document_segments(path, keep=["url"])], list[tuple[int, str]])
     markup = kformer.translate_markup(["<b>we</b>"], translator)
     assert_type(markup, list[tuple[str, kformer.DocumentTranslation]])
-    report: kformer.DocumentTranslation = kformer.translate_document(path, translator, "page.html")
+    glossary = kformer.Glossary.load("terms.tsv")
+    report: kformer.DocumentTranslation = kformer.translate_document(
+        path, translator, "page.html", glossary=glossary
+    )
     return report.unplaced
 
 

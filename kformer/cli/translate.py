@@ -82,6 +82,14 @@ def translate(
         ),
     ] = None,
     target_language: TargetLanguage = None,
+    glossary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TSV file of terms and the translations that they must have. Not for a .tflite "
+            "file.",
+        ),
+    ] = None,
     ensemble: Others = None,
     shortlist: ShortlistTable = None,
     resume: Annotated[
@@ -113,7 +121,7 @@ def translate(
     if runner is not None:
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
         refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
-        refused |= {"target_language": target_language, "engine": engine}
+        refused |= {"target_language": target_language, "engine": engine, "glossary": glossary}
         refused |= {"source_language": source_language, **search}
         refused |= {"kind": kind, "keep": keep, "tmx": tmx, "dry_run": dry_run}
         translate_on_runner(model, input, output, runner, context.args, refused)
@@ -127,6 +135,7 @@ def translate(
         model = context.with_resource(_in_ctranslate2(model, target_language, search))
         target_language, search = None, {}
     form = saved_form(model)
+    terms = _read_glossary(glossary, model, form)
     if resume:
         check_resumable(input, output)
     check_output(output)
@@ -139,6 +148,8 @@ def translate(
     if not document:
         check_paragraphs(paragraphs, source_language, **conflicting, resume=resume)
     check_format(format, options.n_best)
+    if terms:
+        _check_goes_with_glossary(n_best=options.n_best > 1, sample=options.sample, prefix=prefix)
     names = document is not None  # A document may only need the name of the language.
     if form == "keras":
         load = functools.partial(
@@ -153,6 +164,7 @@ def translate(
             for number, model_path in enumerate(ensemble or (), start=1)
         }
         files = {"input": input, "prefix": prefix, "shortlist": shortlist, **models}
+        files["glossary"] = glossary
         choices = {"format": format, "target_language": target_language}
         choices |= {"source_language": source_language}
         choices |= dataclasses.asdict(options) if form == "keras" else {}
@@ -171,18 +183,19 @@ def translate(
             tmx=tmx,
             source_language=source_language,
             target_language=target_language,
+            glossary=terms,
         )
         return
     if paragraphs:
-        split = functools.partial(_load_for_paragraphs, load, form, options)
+        split = functools.partial(_load_for_paragraphs, load, form, options, terms)
         translate_paragraphs(split, input, output, source_language)
         return
     items, total, pauses = lines_to_translate(input)
     if form == "keras":
         items = _with_prefixes(items, input, prefix)
-        start = functools.partial(_start_search, load, options, format)
+        start = functools.partial(_start_search, load, options, format, terms)
     else:
-        start = functools.partial(_start_export, load)
+        start = functools.partial(_start_export, load, terms)
     if resume:
         write_resumably(start, items, total, format, output, settings)
     else:
@@ -205,9 +218,35 @@ def _in_ctranslate2(model, target_language, search):
         )
 
 
-def _load_for_paragraphs(load, form, options):
-    translate = load().split_translations
-    return functools.partial(translate, options=options) if form == "keras" else translate
+def _read_glossary(glossary, model, form):
+    """Returns the `kformer.Glossary` in a file, or None; refuses models that cannot use one."""
+    if glossary is None:
+        return None
+    if form == "tflite":
+        raise ValueError(
+            "A .tflite file cannot score given translations, which a glossary needs: use the "
+            f".keras file, a SavedModel or a folder of CTranslate2. Received: {str(model)!r}."
+        )
+    return kformer.Glossary.load(glossary)
+
+
+def _check_goes_with_glossary(**refused):
+    names = ", ".join(f"--{name.replace('_', '-')}" for name, is_set in refused.items() if is_set)
+    if names:
+        raise ValueError(
+            "A glossary goes with the best translation of each line, without samples and prefixes. "
+            f"Received: --glossary, with {names}."
+        )
+
+
+def _load_for_paragraphs(load, form, options, glossary):
+    settings = {"options": options} if form == "keras" else {}
+    return functools.partial(load().split_translations, **settings, **_with(glossary))
+
+
+def _with(glossary):
+    """Returns the argument `glossary`, if there is any: only some forms have it."""
+    return {"glossary": glossary} if glossary else {}
 
 
 def _with_prefixes(lines, input, prefix):
@@ -230,7 +269,7 @@ def _paired(lines, prefixes, file):
         yield pair
 
 
-def _start_search(load, options, format):
+def _start_search(load, options, format, glossary):
     """Loads a .keras file; returns a function for `in_chunks` that translates (line, prefix).
 
     Returns:
@@ -241,11 +280,14 @@ def _start_search(load, options, format):
 
     def work(pairs, progress):
         texts, prefixes = zip(*pairs, strict=True)
-        return translator.translations(texts, options, prefixes, progress=progress, details=details)
+        settings = {"glossary": glossary} if glossary else {"prefixes": prefixes}
+        return translator.translations(
+            texts, options, progress=progress, details=details, **settings
+        )
 
     return work, _DETAILED if details else None
 
 
-def _start_export(load):
+def _start_export(load, glossary):
     """Loads an export; returns a function for `in_chunks` that translates lines."""
-    return load().translations, None
+    return functools.partial(load().translations, **_with(glossary)), None

@@ -179,6 +179,17 @@ class SearchOptions:
         by_source = math.ceil(self.min_length_ratio * (source_length - 1))
         return min(max(self.min_length, by_source), limit - 1)
 
+    def normalized(self, log_probability: float, length: int) -> float:
+        """Returns the log-probability of a sequence, divided by the length penalty.
+
+        It is the score of `kformer.Beam` without the coverage penalty.
+
+        Args:
+            length: Number of ids, the end id included.
+        """
+        offset = self.length_offset
+        return log_probability / ((offset + length) / (offset + 1)) ** self.length_penalty
+
     @property
     def has_minimum(self) -> bool:
         """Whether translations have a smallest length."""

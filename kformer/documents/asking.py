@@ -4,6 +4,7 @@ A text is first translated with its placeholders, which a model may copy. If an 
 each of them exactly as often, or has one more, the text is translated again without them.
 """
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from kformer.documents.pair_alignment import align_pairs
 from kformer.documents.placement import TakenText
 from kformer.documents.word_places import LONGEST, SentencePair, word_pair, word_spans
+from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import SplitTranslation, translate_split
 
 _ALIGNED = 1000  # Sentences that are aligned together.
@@ -51,7 +53,8 @@ class Answers:
 
     Args:
         translator: A `kformer.SavedTranslator`, or a function from texts to translations.
-        source_language, target_language: Passed on to the translator if they are not None.
+        source_language, target_language, glossary: Passed on to the translator if they are not
+            None.
         syntax: The regular expression of `syntax_pattern`: what no translation may add.
     """
 
@@ -61,10 +64,11 @@ class Answers:
         source_language: str | None,
         target_language: str | None,
         syntax: re.Pattern,
+        glossary: Glossary | None = None,
     ):
         self._syntax = syntax
         self._spaced_syntax = re.compile(rf" (?:{syntax.pattern})(?=[ .,;:!?…)]|$)", syntax.flags)
-        self._split = _splitter(translator, source_language, target_language)
+        self._split = _splitter(translator, source_language, target_language, glossary)
         self._align = getattr(translator, "align", None)
         self._known: dict[str, SplitTranslation] = {}
         self._pairs: dict[tuple[str, str], SentencePair] = {}
@@ -140,14 +144,17 @@ def _has_words(pair):
     return all(0 < len(word_spans(text)) <= LONGEST for text in pair)
 
 
-def _splitter(translator, source_language, target_language) -> Callable:
+def _splitter(translator, source_language, target_language, glossary) -> Callable:
     """Returns a function from texts to their `SplitTranslation`s."""
     if not getattr(translator, "target_languages", True):
         target_language = None  # It has no choice, so it is only the name of its language.
-    languages = {"source_language": source_language, "target_language": target_language}
-    languages = {name: value for name, value in languages.items() if value is not None}
+    settings = {"source_language": source_language, "target_language": target_language}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if glossary is not None:
+        _check_takes_glossary(translator)
+        settings["glossary"] = glossary
     if hasattr(translator, "split_translations"):
-        return lambda texts: translator.split_translations(texts, **languages)
+        return lambda texts: translator.split_translations(texts, **settings)
     translate = getattr(translator, "translate", translator)
     if not callable(translate):
         raise TypeError(
@@ -165,3 +172,13 @@ def _splitter(translator, source_language, target_language) -> Callable:
         return map(_Plain, translations)
 
     return lambda texts: translate_split(find, texts, source_language)
+
+
+def _check_takes_glossary(translator):
+    split = getattr(translator, "split_translations", None)
+    names = inspect.signature(split).parameters if split else ()
+    if "glossary" not in names and "settings" not in names:
+        raise ValueError(
+            "A glossary needs a .keras file, an ensemble of them, a SavedModel or a folder of "
+            f"CTranslate2. Received: glossary with {type(translator).__name__}."
+        )

@@ -5,7 +5,7 @@ import dataclasses
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, Piece, Segment
 from kformer.documents.translation_memories import MemoryWriter
 from kformer.files import Publication
+from kformer.text.glossary import Glossary, check_glossary
 from kformer.text.paragraphs.marks import has_letter
 
 _BATCH = 2000  # Segments that are translated at once, and in memory,
@@ -71,6 +72,7 @@ def translate_document(
     source_language: str | None = None,
     target_language: str | None = None,
     progress: Callable[[int], object] | None = None,
+    glossary: Glossary | Mapping[str, str] | None = None,
 ) -> DocumentTranslation:
     """Translates a document into a file of the same kind.
 
@@ -90,6 +92,8 @@ def translate_document(
         source_language, target_language: As for `kformer.SavedTranslator.split_translations`. For a
             translator without a choice of languages, the second is only the name of its language.
         progress: Called with the number of segments done, after each batch.
+        glossary: `kformer.Glossary` of terms that have given translations, or a dict. Terms within
+            what stays are ignored.
 
     Returns:
         What was translated, and what could not be placed.
@@ -101,7 +105,7 @@ def translate_document(
     """
     kind = document_kind(path, kind)
     content = read_document(path)
-    work = _work(keep, translator, source_language, target_language, progress)
+    work = _work(keep, translator, source_language, target_language, progress, glossary)
     options = _options(path, translator, source_language, target_language)
     with Publication() as publication, contextlib.ExitStack() as files:
         if tmx is not None:
@@ -201,10 +205,12 @@ def document_segments(
                 yield segment.line, taken.text
 
 
-def _work(keep, translator, source_language, target_language, progress=None):
+def _work(keep, translator, source_language, target_language, progress=None, glossary=None):
     keep = keep if keep is None or isinstance(keep, str) else [*keep]
-    pattern = keep_pattern(keep)
-    answers = Answers(translator, source_language, target_language, syntax_pattern(keep))
+    pattern, syntax, glossary = keep_pattern(keep), syntax_pattern(keep), check_glossary(glossary)
+    if glossary is not None:
+        glossary = glossary.outside(pattern)
+    answers = Answers(translator, source_language, target_language, syntax, glossary)
     return _Work(pattern, answers, progress)
 
 

@@ -1,7 +1,7 @@
 """Runs a folder of CTranslate2 and the SentencePiece models in it, without TensorFlow."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NotRequired, Self, TypedDict
 
@@ -14,6 +14,8 @@ from kformer.json_files import read_json
 from kformer.serving.answers import ServedTranslation
 from kformer.serving.request_rows import warn_of_cut
 from kformer.text.degenerate import degenerate_flags
+from kformer.text.forced_terms import Draft, flagged_answers, force_terms
+from kformer.text.glossary import Glossary, check_glossary
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
@@ -139,24 +141,26 @@ class CTranslate2Translator:
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[str]:
         """Translates texts like `kformer.Translator.translate`."""
         check_split(split, source_language)
         self.into(target_language)
         if split:
-            answers = self._split(texts, source_language, progress)
+            answers = self._split(texts, source_language, progress, glossary)
             return [answer.text for answer in answers]
-        return [best.text for best, *_ in self._translations(texts, progress)]
+        return [best.text for best, *_ in self._translations(texts, progress, glossary)]
 
     def translations(
         self,
         texts: Iterable[str],
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[list[ServedTranslation]]:
         """As `translate`, but with scores and flags: for each text the `n_best` of its options."""
         self.into(target_language)
-        return self._translations(texts, progress)
+        return self._translations(texts, progress, glossary)
 
     def split_translations(
         self,
@@ -164,10 +168,11 @@ class CTranslate2Translator:
         source_language: str | None = None,
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`."""
         self.into(target_language)
-        return self._split(texts, source_language, progress)
+        return self._split(texts, source_language, progress, glossary)
 
     def encode(self, texts: Iterable[str], progress: Callable[[int], object] | None = None):
         """Raises a ValueError: CTranslate2 gives no vectors of a translator's encoder."""
@@ -176,33 +181,55 @@ class CTranslate2Translator:
             f"do. Received: {len(as_texts(texts, 'texts'))} texts."
         )
 
-    def _translations(self, texts, progress):
-        answers = self._answers(as_texts(texts, "texts"), progress)
+    def _translations(self, texts, progress, glossary):
+        glossary = self._checked(glossary)
+        answers = self._answers(as_texts(texts, "texts"), progress, glossary)
         warn_of_cut([best.flags for best, *_ in answers], "translated", stacklevel=4)
         return answers
 
-    def _split(self, texts, source_language, progress):
+    def _split(self, texts, source_language, progress, glossary):
+        glossary = self._checked(glossary)
+
         def find(sentences, progress):
-            return [best for best, *_ in self._answers(sentences, progress)]
+            return [best for best, *_ in self._answers(sentences, progress, glossary)]
 
         language = source_language or self.about.get("source_language")
         return translate_split(find, texts, language, progress, stacklevel=4)
 
-    def _answers(self, texts, progress):
+    def _checked(self, glossary):
+        return check_glossary(glossary, n_best=self.options.n_best > 1)
+
+    def _answers(self, texts, progress, glossary):
         """Returns the translations of each text, best first."""
         rows = self._source.encode(texts)
+        answers = self._searched(rows, progress)
+        if glossary is None:
+            return answers
+        translations = [best.text for best, *_ in answers]
+        search = _TermSearch(self, rows)
+        forced = force_terms(glossary, texts, translations, search.score, search.go_on)
+        return flagged_answers(answers, forced)
+
+    def _searched(self, rows, progress=None, prefixes=None):
+        """Returns the translations of rows of ids, which may begin with given pieces."""
         by_length = defaultdict(list)
         for i, row in enumerate(rows):
-            by_length[min(len(row), self._longest)].append(i)
+            begun = len(prefixes[i]) if prefixes else 0
+            by_length[min(len(row), self._longest), begun].append(i)
         size = max(1, 4 * _BATCH // max(4, self.options.beam_size))
         # The longest first: the last ones to be ready are short.
         batches = [
             (length, places[start : start + size])
-            for length, places in sorted(by_length.items(), reverse=True)
+            for (length, _), places in sorted(by_length.items(), reverse=True)
             for start in range(0, len(places), size)
         ]
         waiting = [
-            self._begun([rows[i][:length] for i in places], length) for length, places in batches
+            self._begun(
+                [rows[i][:length] for i in places],
+                length,
+                prefixes and [prefixes[i] for i in places],
+            )
+            for length, places in batches
         ]
         answers: list[Any] = [None] * len(rows)
         for (length, places), results in zip(batches, waiting, strict=True):
@@ -212,12 +239,14 @@ class CTranslate2Translator:
                 progress(len(places))
         return answers
 
-    def _begun(self, rows, length):
+    def _begun(self, rows, length, prefixes):
         """Returns the results of a batch, which wait until they are ready."""
         options, source_length = self.options, length + self._added
-        limit = min(options.limit(source_length), self._limit)
+        begun = len(prefixes[0]) if prefixes else 0
+        limit = min(options.limit(source_length, begun), self._limit)
         return self._translator.translate_batch(
             [self._source.id_to_piece(row) for row in rows],
+            target_prefix=prefixes,
             max_batch_size=len(rows),
             beam_size=options.beam_size,
             num_hypotheses=options.beam_size,
@@ -258,13 +287,49 @@ class CTranslate2Translator:
         pairs = zip(result.scores, result.hypotheses, strict=True)
         if options.beam_size == 1:
             return [*pairs]
-        offset = options.length_offset
-
-        def score(total, length):
-            return total / ((offset + length) / (offset + 1)) ** options.length_penalty
-
-        scored = [(score(total, len(pieces)), pieces) for total, pieces in pairs]
+        scored = [(options.normalized(total, len(pieces)), pieces) for total, pieces in pairs]
         return sorted(scored, key=lambda pair: pair[0], reverse=True)
+
+
+class _TermSearch:
+    """Scores and continues translations of some sentences, by number, for `force_terms`.
+
+    CTranslate2 gives a search no score for the pieces that it was told to begin with, so the
+    continued translations are scored as well.
+    """
+
+    def __init__(self, translator: CTranslate2Translator, rows: list):
+        self._translator, self._rows = translator, rows
+
+    def score(self, numbers: list[int], texts: list[str]) -> list[Draft]:
+        """Scores given translations."""
+        translator, options = self._translator, self._translator.options
+        rows = [self._rows[number][: translator._longest] for number in numbers]
+        targets = translator._target.encode(texts)
+        results = translator._translator.score_batch(
+            [translator._source.id_to_piece(row) for row in rows],
+            [translator._target.id_to_piece(ids)[: translator._limit - 1] for ids in targets],
+            max_batch_size=_BATCH,
+            max_input_length=0,
+        )
+        drafts = []
+        for number, row, ids, result in zip(numbers, rows, targets, results, strict=True):
+            text = translator._target.decode(ids)  # Without characters that it lacks.
+            total = sum(result.log_probs)
+            score = options.normalized(total, len(result.log_probs))
+            flags = ("source cut",) if len(self._rows[number]) > len(row) else ()
+            flags += degenerate_flags(row, ids)
+            answer = ServedTranslation(text, score if options.beam_size > 1 else total, flags)
+            drafts.append(Draft(text, total, answer))
+        return drafts
+
+    def go_on(self, numbers: list[int], beginnings: list[str]) -> list[Draft]:
+        """Translates from given beginnings on."""
+        target = self._translator._target
+        rows = [self._rows[number] for number in numbers]
+        prefixes = [target.id_to_piece(ids) for ids in target.encode(beginnings)]
+        answers = self._translator._searched(rows, prefixes=prefixes)
+        return self.score(numbers, [best.text for best, *_ in answers])
 
 
 def _options_in(path, search):

@@ -2,6 +2,7 @@
 
 - `text_model`: `TextModel`, the base of all tasks: its `.keras` file, and vectors of texts.
 - `translator`: `Translator`, from text to text. `translation`: `Translation`, one answer of it.
+- `sentence_search`: the search of a translator, also with the terms of a glossary.
 - `given_translations`: scores, word alignments and attention of translations that are given.
 - `ensemble`: `Ensemble`, several translators that translate together.
 - `word_alignment`: which words of a text and of its translation belong together.

@@ -4,7 +4,7 @@ Axes: S source length, T target length, M models.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Unpack
 
 import numpy as np
@@ -16,6 +16,7 @@ from kformer.kinds import TRANSLATOR
 from kformer.tasks.translation import Translation
 from kformer.tasks.translator import Translator
 from kformer.tasks.word_alignment import index_of
+from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import SplitTranslation
 
 
@@ -62,6 +63,7 @@ class Ensemble:
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
         **options: Unpack[OtherSearchOptions],
     ) -> list[str]:
         """Translates any number of sentences, as `kformer.Translator.translate` does."""
@@ -75,6 +77,7 @@ class Ensemble:
             split=split,
             source_language=source_language,
             target_language=target_language,
+            glossary=glossary,
             **options,
         )
 
@@ -87,6 +90,7 @@ class Ensemble:
         progress: Callable[[int], object] | None = None,
         details: bool = True,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[list[Translation]]:
         """As `translate`, but returns objects, as `kformer.Translator.translations` does.
 
@@ -94,7 +98,7 @@ class Ensemble:
         models, each with its `alignment_head`.
         """
         return self._translator.translations(
-            texts, options, prefixes, batch_size, progress, details, target_language
+            texts, options, prefixes, batch_size, progress, details, target_language, glossary
         )
 
     def split_translations(
@@ -105,10 +109,11 @@ class Ensemble:
         batch_size: int = 32,
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, as `kformer.Translator.split_translations` does."""
         return self._translator.split_translations(
-            texts, options, source_language, batch_size, progress, target_language
+            texts, options, source_language, batch_size, progress, target_language, glossary
         )
 
     def score(

@@ -31,7 +31,8 @@ class Translation:
         flags: Faults of the translation, empty most of the time:
             "source cut", "prefix cut": the text was too long, only its beginning was read;
             "length limit": it was cut at its largest length;
-            "loop", "length ratio": it is hardly a translation, by `kformer.text.degenerate`.
+            "loop", "length ratio": it is hardly a translation, by `kformer.text.degenerate`;
+            "term missed": it lacks a term of the glossary.
         tokens: Its T pieces; the end id's is the last, unless the length limit came first.
         source_tokens: The S pieces of the source, the end id's last, without a tokenizer's prefix.
         token_log_probabilities: Log-probability of each of the T tokens given the tokens before,

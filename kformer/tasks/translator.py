@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import keras
 
-from kformer.arguments import as_texts, check_as_many, check_integer
+from kformer.arguments import check_integer
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood
 from kformer.decoding.search_options import (
@@ -22,23 +22,25 @@ from kformer.model.transformer import Transformer
 from kformer.tasks.given_translations import GivenTranslations
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.search_defaults import SearchDefaults
+from kformer.tasks.sentence_search import SentenceSearch, check_search
 from kformer.tasks.text_batches import InBatches
 from kformer.tasks.text_model import TextModel, check_kinds
-from kformer.tasks.translation import Translation, distinct_answers, found_flags
+from kformer.tasks.translation import Translation
 from kformer.tasks.word_alignment import check_head, index_of
 from kformer.text.alignment import AlignmentHead
+from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import (
     SentenceTranslation,
     SplitTranslation,
     check_split,
     translate_split,
 )
-from kformer.text.text_rows import cut_flags, write_texts
+from kformer.text.text_rows import write_texts
 from kformer.text.tokenizer import Tokenizer
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Translator(GivenTranslations, SearchDefaults, TextModel):
+class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
     """A tokenizer, a Transformer and a search.
 
     Args:
@@ -174,6 +176,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
         **options: Unpack[OtherSearchOptions],
     ) -> list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
@@ -190,6 +193,8 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             split: Whether each text may have many sentences, as for `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
             target_language: One of `target_languages`, if there are any, as for `into`.
+            glossary: `kformer.Glossary` of terms that have given translations, or a dict. A
+                sentence whose translation lacks one of them is translated again with it.
             **options: The other options of `kformer.SearchOptions`, by name; by default the values
                 in `search_defaults`.
 
@@ -199,7 +204,8 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         Raises:
             TypeError: An argument, or one of the texts, has the wrong type.
             ValueError: A number is out of range, there are not as many prefixes as texts, `split`
-                does not go with another argument, or the language is none of the model's.
+                or `glossary` does not go with another argument, or the language is none of the
+                model's.
 
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
@@ -209,13 +215,13 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         check_split(split, source_language, prefixes)
         if split:
             answers = self.into(target_language)._split(
-                texts, search, source_language, batch_size, progress
+                texts, search, source_language, batch_size, progress, glossary
             )
             return [answer.text for answer in answers]
-        _, _, hypotheses = self._search(
-            texts, search, prefixes, batch_size, progress, target_language
+        result = self._search(
+            texts, search, prefixes, batch_size, progress, target_language, glossary
         )
-        return write_texts(self.target_tokenizer, [best.ids for best, *_ in hypotheses])
+        return write_texts(self.target_tokenizer, [best.ids for best, *_ in result.answers])
 
     def translations(
         self,
@@ -226,11 +232,12 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         progress: Callable[[int], object] | None = None,
         details: bool = True,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[list[Translation]]:
         """As `translate`, but with scores, tokens, flags and attention.
 
         Args:
-            texts, prefixes, batch_size, progress, target_language: As for `translate`.
+            texts, prefixes, batch_size, progress, target_language, glossary: As for `translate`.
             options: `kformer.SearchOptions`; `search_defaults` replace those that it leaves out.
             details: Whether to compute log-probabilities of tokens and attention, too: it takes
                 one more pass of the model.
@@ -246,16 +253,17 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             UserWarning: As `translate`.
         """
         options = self.search_options(options)
-        sources, forced, hypotheses = self._search(
-            texts, options, prefixes, batch_size, progress, target_language
+        result = self._search(
+            texts, options, prefixes, batch_size, progress, target_language, glossary
         )
-        pairs = [(i, best) for i, answers in enumerate(hypotheses) for best in answers]
+        sources = result.sources
+        pairs = [(i, best) for i, answers in enumerate(result.answers) for best in answers]
         ids = [hypothesis.ids for _, hypothesis in pairs]
         scores = [None] * len(pairs)
         if details:
             rows = [sources.ids[i] for i, _ in pairs]
             scores = self._likelihood(rows, ids, **index_of(self.alignment_head))
-        results = [[] for _ in hypotheses]
+        results = [[] for _ in result.answers]
         written = write_texts(self.target_tokenizer, ids)
         for (i, hypothesis), text, tokens in zip(pairs, written, scores, strict=True):
             skipped = self.tokenizer.prefix_length(sources.ids[i])
@@ -263,10 +271,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
                 Translation(
                     text,
                     hypothesis.score,
-                    (
-                        *cut_flags(i, source=sources, prefix=forced),
-                        *found_flags(sources.ids[i], hypothesis),
-                    ),
+                    result.flags(i, hypothesis),
                     tuple(self.target_tokenizer.pieces(hypothesis.ids)),
                     tuple(self.tokenizer.pieces(sources.ids[i][skipped:])),
                     tuple(tokens.log_probabilities.tolist()) if details else None,
@@ -283,6 +288,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         batch_size: int = 32,
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences; line breaks, indents and list marks stay.
 
@@ -291,7 +297,8 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         `max_source_length` ids is halved at a clause, or else at a word, until no part is.
 
         Args:
-            texts, batch_size, target_language: As for `translate`; a text may be a whole page.
+            texts, batch_size, target_language, glossary: As for `translate`; a text may be a whole
+                page.
             options: `kformer.SearchOptions`; `search_defaults` replace those that it leaves out.
             source_language: The language of the texts, such as "de", whose rules and abbreviations
                 decide where a sentence ends; by default English rules.
@@ -310,49 +317,21 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         """
         options = self.search_options(options)
         into = self.into(target_language)
-        return into._split(texts, options, source_language, batch_size, progress)
+        return into._split(texts, options, source_language, batch_size, progress, glossary)
 
-    def _split(self, texts, options, source_language, batch_size, progress):
+    def _split(self, texts, options, source_language, batch_size, progress, glossary):
         check_integer("batch_size", batch_size, least=1)
+        glossary = check_search(glossary, options)
 
         def find(sentences, progress):
             search = (sentences, options, None, batch_size, progress)
-            rows, _, answers = self._search(*search, did=None)
-            written = write_texts(self.target_tokenizer, [best.ids for best, *_ in answers])
-            for i, (text, (best, *_)) in enumerate(zip(written, answers, strict=True)):
-                flags = (*cut_flags(i, source=rows), *found_flags(rows.ids[i], best))
-                yield SentenceTranslation(sentences[i], text, flags)
+            result = self._search(*search, glossary=glossary, did=None)
+            best = [answers[0] for answers in result.answers]
+            written = write_texts(self.target_tokenizer, [hypothesis.ids for hypothesis in best])
+            for i, (text, hypothesis) in enumerate(zip(written, best, strict=True)):
+                yield SentenceTranslation(sentences[i], text, result.flags(i, hypothesis))
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
-
-    def _search(
-        self,
-        texts,
-        options,
-        prefixes,
-        batch_size,
-        progress,
-        target_language=None,
-        did="translated",
-    ):
-        """Returns the `TextRows` of sources and of prefixes, or None, and the hypotheses.
-
-        Args:
-            did: As for `read_texts`.
-        """
-        check_integer("batch_size", batch_size, least=1)
-        texts = as_texts(texts, "texts")
-        sources = self._read(texts, "Sentence", did, 1, target_language)
-        forced = None
-        if prefixes is not None:
-            prefixes = as_texts(prefixes, "prefixes")
-            check_as_many(texts=texts, prefixes=prefixes)
-            forced = self._read_target(prefixes, "Prefix of sentence", "kept", stacklevel=1)
-            forced = forced._replace(ids=[row[:-1] for row in forced.ids])  # No end ids.
-        hypotheses = self._decode(
-            sources.ids, options, forced.ids if forced else None, batch_size, progress
-        )
-        return sources, forced, distinct_answers(self.target_tokenizer, hypotheses, options)
 
     def _with(self, transformer):
         return self._sharing(self.tokenizer, transformer)

@@ -9,6 +9,8 @@
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `text_rows`: lists of strings to lists of ids, truncated where they are too long.
 - `paragraphs`: texts of many sentences, split, translated and put together again.
+- `glossary`: the terms of a text that have given translations. `forced_terms`: translations that
+  lack such terms, written anew with them.
 - `labels`: the labels of classifiers and taggers, and their predictions; `label_scores`: accuracy,
   F1 and confusion.
 - `alignment`: links between the words of a text and of its translation, from attention.

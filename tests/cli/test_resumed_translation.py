@@ -170,6 +170,10 @@ def test_only_the_same_command_goes_on(command, refused, monkeypatch, toy_keras,
         "beam_size=3 instead of 1, length_penalty=1.0 instead of 0.6"
     )
     assert received("--ensemble", toy_keras) == "another --ensemble 1"
+    terms = ("--glossary", written("terms.tsv", "hund\thound\n"))
+    without = [part for part in files if part not in ("--prefix", prefix)]
+    message = refused("translate", model, *without, "--resume", *terms)
+    assert "Received: another --prefix, another --glossary;" in message
     for path, what in ((text, "another --input"), (prefix, "another --prefix")):
         before = path.read_bytes()
         path.write_bytes(before.replace(b"\n", b" \n"))

@@ -305,3 +305,22 @@ def test_only_a_keras_file_scores(refused, toy_tflite, toy_keras, written):
     assert f"can score. Received: '{toy_tflite}', which is none" in message
     message = refused("score", toy_keras, "--source", one, "--target", two)
     assert f"Received: 1 in '{one}', 2 in '{two}'" in message
+
+
+@pytest.mark.prove
+def test_a_glossary_has_the_terms_of_lines_and_paragraphs(command, toy_keras, written):
+    arguments = ("translate", toy_keras, "--glossary", written("terms.tsv", "hund\thound\n"))
+    result = command(*arguments, stdin=b"der hund sucht den baum .\n")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "the hound seeks the tree .\n"
+    paragraph = command(*arguments, "--paragraphs", stdin=b"der hund sucht den baum .\n")
+    assert paragraph.stdout == result.stdout
+
+
+def test_a_malformed_glossary_is_refused_and_what_does_not_go_with_it(refused, toy_keras, written):
+    terms = written("terms.tsv", "# Toys\nhund\thound\n")
+    arguments = ("translate", toy_keras, "--glossary", terms)
+    line = refused(*arguments, "--n-best", 2, "--beam-size", 2, "--format", "tsv", stdin=b"a")
+    assert line.endswith("Received: --glossary, with --n-best.")
+    terms.write_text("hund hound\n")
+    assert "where line 1 has 1 columns" in refused(*arguments, stdin=b"a")

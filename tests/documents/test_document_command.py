@@ -101,3 +101,27 @@ def test_options_that_do_not_go_with_a_document_are_refused(refused, model, writ
     assert "regular expressions" in line
     line = refused("translate", model, "--input", written("b.json", "{"), "--output", "c.json")
     assert line.startswith("kformer: A document must be JSON. Received: ")
+
+
+def test_terms_of_a_glossary_are_not_looked_for_in_placeholders(written, tmp_path):
+    class WithTerms(Capitals):
+        def split_translations(self, texts, glossary):
+            terms = [[term.translation for term in glossary.find(text)] for text in texts]
+            answers = [" ".join([text, *found]) for text, found in zip(texts, terms, strict=True)]
+            return [
+                SplitTranslation(answer, (), (SentenceTranslation(text, answer, ()),))
+                for text, answer in zip(texts, answers, strict=True)
+            ]
+
+    page, output = written("a.json", '["a dog, {dog}", "https://dog.org dog"]'), tmp_path / "b"
+    glossary = {"dog": "Hund"}
+    kformer.translate_document(page, WithTerms(), output, kind="json", glossary=glossary)
+    assert output.read_text() == '["a dog, {dog} Hund", "https://dog.org dog Hund"]'
+    with pytest.raises(ValueError, match=r"A glossary needs .* Received: glossary with Capitals"):
+        kformer.translate_document(page, Capitals(), output, kind="json", glossary=glossary)
+
+
+def test_a_glossary_is_refused_for_a_file_of_a_phone(refused, model, written):
+    page, terms = written("a.json", "[1]"), written("terms.tsv", "a\tb\n")
+    line = refused("translate", model, "--input", page, "--output", "b", "--glossary", terms)
+    assert line.startswith("kformer: A .tflite file cannot score given translations")

@@ -53,6 +53,24 @@ def test_paragraphs_are_split_as_in_python(form, toy_translator):
     assert form.translate([LETTER], split=True) == [expected[0].text]
 
 
+def test_terms_of_a_glossary_are_those_of_python(form, toy_translator, folder):
+    glossary = {"hund": "hound", "katze": "tomcat", "baum": "oak tree"}
+    texts = ["", *toy.SOURCES[:20]]
+    expected = toy_translator.translations(texts, details=False, glossary=glossary)
+    answers = form.translations(texts, glossary=glossary)
+    assert [best.text for [best] in answers] == [best.text for [best] in expected]
+    assert [best.flags for [best] in answers] == [best.flags for [best] in expected]
+    assert [best.score for [best] in answers[1:]] == pytest.approx(
+        [best.score for [best] in expected[1:]], abs=1e-3
+    )
+    assert form.translate(texts[1:3], glossary=glossary) == [best.text for [best] in expected[1:3]]
+    [split] = form.split_translations([f"{texts[1]}\n{texts[2]}"], glossary=glossary)
+    assert split.text == f"{expected[1][0].text}\n{expected[2][0].text}"
+    several = CTranslate2Translator(folder, options=kformer.SearchOptions(beam_size=2, n_best=2))
+    with pytest.raises(ValueError, match="Received: glossary, n_best"):
+        several.translate(texts, glossary=glossary)
+
+
 def test_texts_that_are_cut_are_warned_of(form):
     with pytest.warns(UserWarning, match="Sentence 1 is over the model's limit"):
         form.translate([TEXTS[-2]])

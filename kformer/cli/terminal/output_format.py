@@ -12,6 +12,7 @@ _WHAT_FLAGS_SAY = {
     "length limit": "was cut at its largest length",
     "loop": "repeats itself",
     "length ratio": "has a length that is absurd for its source",
+    "term missed": "lacks a term of the glossary",
 }
 _FIELDS = (  # Of JSON lines, as far as they are known.
     "text",

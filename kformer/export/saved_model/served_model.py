@@ -69,14 +69,20 @@ class ServedModel:
         """Returns the inputs of a signature that reads texts, by name."""
         return {"text": texts}
 
-    def _answers(self, signature, read, texts, batch_size, progress):
-        """Returns `read` of each row of a signature's outputs."""
+    def _answers(self, signature, read, texts, batch_size, progress, targets=None):
+        """Returns `read` of each row of a signature's outputs.
+
+        Args:
+            targets: For a signature that scores them, the translations of the texts.
+        """
         check_integer("batch_size", batch_size, least=1)
         texts = checked({"texts": texts})["texts"]
         answers = [None] * len(texts)
 
         def answered(batch):
             inputs = self._inputs([texts[i] for i in batch])
+            if targets is not None:
+                inputs |= {"source": inputs.pop("text"), "target": [targets[i] for i in batch]}
             inputs = {name: tf.constant(value, tf.string) for name, value in inputs.items()}
             outputs = self.signatures[signature](**inputs)
             outputs = {name: as_lists(tensor) for name, tensor in outputs.items()}

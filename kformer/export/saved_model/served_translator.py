@@ -2,13 +2,14 @@
 
 import copy
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from kformer.arguments import as_texts, check_target_language
+from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.served_model import ServedModel
 from kformer.serving import ServedTranslation
 from kformer.serving.answers import ServedGeneration
@@ -16,10 +17,13 @@ from kformer.serving.request_rows import (
     read_best,
     read_class,
     read_generation,
+    read_score,
     read_tags,
     warn_of_cut,
 )
 from kformer.text.degenerate import check_prompts
+from kformer.text.forced_terms import Draft, flagged_answers, force_terms
+from kformer.text.glossary import Glossary, check_glossary
 from kformer.text.labels import Predictions, Tagging, tagger_text, tagging
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
@@ -77,14 +81,19 @@ class ServedTranslator(ServedModel):
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[str]:
-        """Translates texts like `kformer.Translator.translate`; the export chose the search."""
+        """Translates texts like `kformer.Translator.translate`; the export chose the search.
+
+        With a `glossary`, a term takes the place of words of a translation where the signature
+        `score` likes it best; the signatures cannot translate on from there.
+        """
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
-            translations = into._split(texts, source_language, batch_size, progress)
+            translations = into._split(texts, source_language, batch_size, progress, glossary)
             return [translation.text for translation in translations]
-        return [best.text for [best] in into._translations(texts, batch_size, progress)]
+        return [best.text for [best] in into._translations(texts, batch_size, progress, glossary)]
 
     def translations(
         self,
@@ -92,9 +101,11 @@ class ServedTranslator(ServedModel):
         batch_size: int = 32,
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[list[ServedTranslation]]:
         """As `translate`, but with scores and flags: for each text a list of its best one."""
-        return self.into(target_language)._translations(texts, batch_size, progress)
+        into = self.into(target_language)
+        return into._translations(texts, batch_size, progress, glossary)
 
     def _inputs(self, texts):
         check_target_language(None, self._languages)
@@ -110,23 +121,64 @@ class ServedTranslator(ServedModel):
         batch_size: int = 32,
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`."""
-        return self.into(target_language)._split(texts, source_language, batch_size, progress)
+        into = self.into(target_language)
+        return into._split(texts, source_language, batch_size, progress, glossary)
 
-    def _split(self, texts, source_language, batch_size, progress):
+    def _split(self, texts, source_language, batch_size, progress, glossary):
+        glossary = check_glossary(glossary)
+
         def find(sentences, progress):
-            return [best for [best] in self._best(sentences, batch_size, progress)]
+            answers = self._best(sentences, batch_size, progress, glossary)
+            return [best for [best] in answers]
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
-    def _best(self, texts, batch_size, progress):
-        return self._answers("serving_default", read_best, texts, batch_size, progress)
+    def _best(self, texts, batch_size, progress, glossary):
+        texts = as_texts(texts, "texts")
+        best = self._answers("serving_default", read_best, texts, batch_size, progress)
+        if glossary is None:
+            return best
+        search = _TermSearch(self, texts, best, batch_size)
+        translations = [answer.text for [answer] in best]
+        return flagged_answers(best, force_terms(glossary, texts, translations, search.score))
 
-    def _translations(self, texts, batch_size, progress):
-        translations = self._best(texts, batch_size, progress)
+    def _scores(self, sources, targets, batch_size):
+        """Returns the `ServedScore` of each pair."""
+        return self._answers("score", read_score, sources, batch_size, None, targets)
+
+    def _translations(self, texts, batch_size, progress, glossary):
+        translations = self._best(texts, batch_size, progress, check_glossary(glossary))
         warn_of_cut([best.flags for [best] in translations], "translated", stacklevel=4)
         return translations
+
+
+class _TermSearch:
+    """Scores translations of some sentences, by number, for `force_terms`."""
+
+    def __init__(self, translator: ServedTranslator, texts: list, best: list, batch_size: int):
+        self._translator, self._texts, self._best = translator, texts, best
+        self._batch_size = batch_size
+        report = translator.report
+        names = ("beam_size", "length_penalty")  # Early reports lack "search".
+        search = report.get("search", {name: report[name] for name in names})
+        self._options = SearchOptions(**search)
+
+    def score(self, numbers: list[int], texts: list[str]) -> list[Draft]:
+        """Scores given translations."""
+        sources = [self._texts[number] for number in numbers]
+        options, drafts = self._options, []
+        scores = self._translator._scores(sources, texts, self._batch_size)
+        for number, text, scored in zip(numbers, texts, scores, strict=True):
+            total = score = scored.log_probability
+            if options.beam_size > 1:
+                score = options.normalized(total, scored.length)
+            [first] = self._best[number]
+            flags = tuple(flag for flag in first.flags if flag == "source cut")
+            drafts.append(Draft(text, total, ServedTranslation(text, score, flags)))
+        return drafts
 
 
 class ServedClassifier(ServedModel):

@@ -14,7 +14,7 @@ _HAN_AND_KANA = (
 )
 _UNSPACED = re.compile(f"[{_HAN_AND_KANA}]")
 # With Thai, Lao, Tibetan, Burmese and Khmer, which have no spaces between words.
-_UNSPACED_WORDS = re.compile(f"[{_HAN_AND_KANA}\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
+UNSPACED_WORDS = re.compile(f"[{_HAN_AND_KANA}\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
 # Spaces between sentences; tabs and line breaks belong to the layout of a text.
 _SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*")
 _IDEOGRAPHIC = "\u3000"
@@ -81,8 +81,8 @@ def _between(piece, translation, next_piece, next_translation):
         return gap
     if _is_unspaced(translation, next_translation):
         return _IDEOGRAPHIC if _IDEOGRAPHIC in gap else ""
-    if not gap and _UNSPACED_WORDS.search(piece.source[-1:] + next_piece.source[:1]):
-        is_spaced = not _UNSPACED_WORDS.search(translation[-1:] + next_translation[:1])
+    if not gap and UNSPACED_WORDS.search(piece.source[-1:] + next_piece.source[:1]):
+        is_spaced = not UNSPACED_WORDS.search(translation[-1:] + next_translation[:1])
         return " " if is_spaced else ""
     return gap.replace(_IDEOGRAPHIC, " ")
 

@@ -275,3 +275,21 @@ def test_a_folder_does_not_take_the_place_of_a_file(toy_translator, tmp_path):
     with pytest.raises(NotADirectoryError, match=r"Received: '.*file', which is a file"):
         export_saved_model(toy_translator, tmp_path / "file")
     assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("beam_size", BEAMS)
+def test_terms_of_a_glossary_are_in_the_translations(exported, toy_translator, beam_size):
+    translator, options = ServedTranslator(exported[beam_size]), {"beam_size": beam_size}
+    texts = ["", "der hund sucht den baum .", *toy.SOURCES[:3]]
+    answers = translator.translations(texts, glossary={"hund": "hound", "baum": "oak tree"})
+    assert answers[0][0].text == ""
+    assert "hound" in answers[1][0].text and "oak tree" in answers[1][0].text
+    assert all("term missed" not in best.flags for [best] in answers)
+    scored = toy_translator.score(texts[1:2], [answers[1][0].text])[0]
+    options |= {"length_penalty": PENALTIES[beam_size]}
+    score = SearchOptions(**options).normalized(scored.log_probability, len(scored.tokens))
+    expected = score if beam_size > 1 else scored.log_probability
+    assert answers[1][0].score == pytest.approx(expected, abs=1e-3)
+    [split] = translator.split_translations(texts[1:2], glossary={"hund": "hound"})
+    assert "hound" in split.text
