@@ -1,13 +1,16 @@
-"""Markdown: paragraphs, headings, the items of lists and the cells of tables.
+"""Markdown: paragraphs, headings, the items of lists, the cells of tables, and blocks of HTML.
 
-Code, HTML blocks, the targets of links and the front matter stay as they are.
+Code, the targets of links and the front matter stay as they are, and so do the marks of GitHub's
+footnotes and alerts and of lists of definitions.
 """
 
+import dataclasses
 import html
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kformer.documents import html_text
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.inline_markdown import inline_codes, markdown_parser
 from kformer.documents.segments import Piece, Role, Segment, SegmentBuilder, escaping
@@ -17,6 +20,8 @@ _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n.*?\n(?:---|\.\.\.)[ \t]*(?:\r
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ALT = re.compile(r"!\[([^\[\]\\*_`<]*)\]")
 _TASK = re.compile(r"\[[ xX]\](?=\s)")
+_MARK = re.compile(r"\[\^[^\]\s]+\]:?|\A\[![A-Za-z]+\](?=\s)")  # Footnote, alert.
+_DEFINITION = re.compile(r"[ \t]*:[ \t]+")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)")
 _VOID = {"br", "img", "wbr", "hr", "input"}
 # What would be markup in a translation although it was none in the text.
@@ -40,7 +45,11 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     builder = SegmentBuilder(text, _unescape, _writer, collapse=True)
     used: dict[int, int] = {}  # Characters of a line that earlier cells have.
     for token in markdown_parser().parse(blank):
-        if token.type == "inline" and token.map and token.content.strip():
+        if token.type == "html_block":
+            builder.end_segment()
+            builder.emit(_html_segments(builder, token, lines, text, options))
+            yield from builder.take()
+        elif token.type == "inline" and token.map and token.content.strip():
             places = _places(token, lines, used)
             builder.end_segment()
             if places is None:
@@ -52,6 +61,17 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             builder.end_segment()
             yield from builder.take()
     yield from builder.finish()
+
+
+def _html_segments(builder, token, lines, text, options):
+    """Yields the segments of a block of HTML."""
+    first, behind = token.map
+    start = lines[first].start
+    end = lines[behind].start if behind < len(lines) else len(text)
+    line = builder.line(start)
+    for piece in html_text.read(text[start:end], options):
+        if isinstance(piece, Segment):
+            yield dataclasses.replace(piece, place=piece.place + start, line=piece.line + line - 1)
 
 
 def _lines(text):
@@ -136,13 +156,29 @@ def _add(builder, token, places):
         done = task.end()
         builder.hidden(paragraph.place(0), paragraph.place(done))
     for code in inline_codes(token):
-        if code.start < done or code.kind == "softbreak":
+        if code.start < done:
             continue
-        paragraph.text(done, code.start)
+        if code.kind == "softbreak":
+            definition = _DEFINITION.match(token.content, code.end)
+            if definition:
+                _add_text(builder, token, paragraph, done, code.start)
+                builder.end_segment()
+                done = definition.end()
+            continue
+        _add_text(builder, token, paragraph, done, code.start)
         start, end = paragraph.place(code.start), paragraph.place(code.end)
         _add_code(builder, code, start, end, token.content[code.start : code.end])
         done = code.end
-    paragraph.text(done, length)
+    _add_text(builder, token, paragraph, done, length)
+
+
+def _add_text(builder, token, paragraph, first, last):
+    """Adds text, in which the marks of footnotes and alerts are codes."""
+    for mark in _MARK.finditer(token.content, first, last):
+        paragraph.text(first, mark.start())
+        builder.hidden(paragraph.place(mark.start()), paragraph.place(mark.end()))
+        first = mark.end()
+    paragraph.text(first, last)
 
 
 def _add_code(builder, code, start, end, raw):

@@ -269,6 +269,28 @@ def test_markdown_keeps_code_links_and_blocks(folder):
     assert output == expected
 
 
+GITHUB = """a note[^1] and [^x y]
+
+[^1]: the note
+
+> [!NOTE]
+> useful
+
+<div class="a">
+<p>inner</p>
+</div>
+
+term
+: meaning
+"""
+
+
+def test_markdown_keeps_the_marks_of_footnotes_alerts_and_definitions_and_reads_html(folder):
+    output = translated(folder, "a.md", GITHUB, upper)[0].decode()
+    kept = ('<div class="a">', "<p>", "</p>", "</div>")
+    assert output == upper_but(GITHUB, *kept).replace("[^X Y]", "\\[^X Y]")
+
+
 def test_a_cell_of_markdown_that_is_not_found_is_reported(folder):
     table = "| a | b |\n|-|-|\n| c\\|d | e |\n"
     output, report = translated(folder, "a.md", table, upper)
