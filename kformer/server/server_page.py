@@ -14,6 +14,7 @@ _FILES = {  # Files of the page of the export that serve here unchanged, with th
     "sentences.js": "text/javascript",
     "joining.js": "text/javascript",
     "rich-text.js": "text/javascript",
+    "aligning.js": "text/javascript",
     "placing.js": "text/javascript",
     "lines.js": "text/javascript",
     "abbreviations.js": "text/javascript",

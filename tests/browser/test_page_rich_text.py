@@ -1,13 +1,14 @@
 """Rich text that is pasted into the page keeps its links and emphasis, and runs no script."""
 
-import itertools
 import random
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from kformer.documents.document_translation import translate_markup
+from kformer.documents.pair_alignment import WordPair, align_pairs
 from kformer.documents.word_places import LONGEST
 from kformer.pocket import PocketTranslator
 from support import toy
@@ -248,29 +249,42 @@ def without_empty_marks(html):
 
 
 @pytest.mark.prove
-def test_marks_are_placed_as_python_does_without_alignment(page):
-    """By a translator of other words, as many, half of them, or twice as many."""
-    words = LONGEST + 1  # Python aligns shorter sentences.
-    chance = random.Random(4)
-    numbers = itertools.count()
-    translations = {}
+@pytest.mark.parametrize("words", [9, LONGEST + 1])
+def test_marks_are_placed_as_in_python(page, words):
+    """By a translator of other words, as many, half of them, or twice as many; many occur often."""
+    chance, translations = random.Random(4), {}
 
     def translate(texts):
         for text in texts:
-            count = max(1, int(len(text.split()) * chance.choice([0.5, 1, 1, 2])))
-            translations[text] = " ".join(f"w{next(numbers)}" for _ in range(count))
+            count = max(1, int(words * chance.choice([0.5, 1, 1, 2])))
+            translations[text] = " ".join(f"w{chance.randint(0, 50)}" for _ in range(count))
         return [translations[text] for text in texts]
 
     fragments = [
-        random_markup(chance, [f"v{next(numbers)}" for _ in range(words)], ["b", "i", "u"])
-        for _ in range(60)
+        random_markup(chance, [f"v{chance.randint(0, 50)}" for _ in range(words)], ["b", "i", "u"])
+        for _ in range(120)
     ]
+    fragments = [fragment for fragment in fragments if "<" in fragment]
     answers = [text for text, _ in translate_markup(fragments, translate)]
     found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
-    rows = [[each["text"], each["marks"], translations[each["text"]]] for each in found]
-    placed = page("call", "placing.js", "placedMarks", rows)
-    again = page(
-        "nodes", "nodesOf", [[row[2], marks] for row, marks in zip(rows, placed, strict=True)]
-    )
+    names = ("source", "marks", "translation")
+    rows = [(each["text"], each["marks"], translations[each["text"]]) for each in found]
+    sentences = [dict(zip(names, row, strict=True)) for row in rows]
+    [placed] = page("call", "placing.js", "placedMarks", [[sentences]])
+    translated = [row[2] for row in rows]
+    again = page("nodes", "nodesOf", [*zip(translated, placed, strict=True)])
     assert again == [without_empty_marks(text) for text in answers]
-    assert len({*again}) == 60
+    assert len({*again}) == len(fragments) > 60
+
+
+@pytest.mark.prove
+def test_words_are_aligned_as_in_python(page):
+    chance = random.Random(7)
+    pairs = [
+        WordPair(*(chance.choices(["a", "b", "B", "c", "d", "\u00dcber"], k=k) for k in (m, n)))
+        for m, n in ([chance.randint(1, 9), chance.randint(1, 9)] for _ in range(200))
+    ]
+    rows = [{"source": pair.source, "target": pair.target} for pair in pairs]
+    [aligned] = page("call", "aligning.js", "alignPairs", [[rows]])
+    for weights, expected in zip(aligned, align_pairs(pairs), strict=True):
+        np.testing.assert_allclose(weights, expected, rtol=1e-6)

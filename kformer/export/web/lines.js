@@ -11,6 +11,9 @@ const FLAGS = {
   "length ratio": (whose) => `${capital(whose.translation)} has an unlikely length.`,
 };
 
+// Sum of the squares of lengths of sentences that are aligned together: 90 of 150 characters.
+const MOST_ALIGNED = 2_000_000;
+
 /** Shows and counts the sentences of one text's translation in `element`, as they arrive. */
 class Lines {
   constructor(element) {
@@ -71,6 +74,21 @@ class Lines {
     fill(this.sentences[index], found);
     this.#separate(index);
     if (index + 1 < this.sentences.length) this.#separate(index + 1);
+  }
+
+  /** Places the marks of all sentences again, where more sentences show what belongs together. */
+  placeMarks() {
+    const found = ({ piece }) => this.known.get(keyOf(piece));
+    const placed = this.sentences.filter((sentence) => found(sentence)?.text !== undefined);
+    const marked = placed.filter(({ piece }) => piece.marks);
+    if (!marked.length) return;
+    const others = placed.filter(({ piece }) => !piece.marks);
+    let size = 0;
+    const chosen = [...marked, ...others].filter(({ piece: { source } }) => {
+      size += source.length ** 2;
+      return size <= MOST_ALIGNED;
+    });
+    place(chosen, chosen.map((sentence) => found(sentence).text));
   }
 
   clear() {
@@ -137,9 +155,21 @@ function keyOf({ source, markup }) {
 function fill({ piece, span }, { text, flags, markup }) {
   if (!piece.marks) span.textContent = text;
   else if (markup !== undefined) span.replaceChildren(...nodesOfMarkup(markup));
-  else span.replaceChildren(...nodesOf(text, placedMarks(piece.source, piece.marks, text)));
+  else place([{ piece, span }], [text]);
   span.classList.remove("pending");
   span.classList.toggle("flagged", flags.length > 0);
+}
+
+/** Shows translations with the marks of their sentences, whose words are aligned together. */
+function place(sentences, translations) {
+  const placed = placedMarks(
+    sentences.map(({ piece: { source, marks = [] } }, i) => {
+      return { source, marks, translation: translations[i] };
+    }),
+  );
+  sentences.forEach(({ piece, span }, i) => {
+    if (piece.marks) span.replaceChildren(...nodesOf(translations[i], placed[i]));
+  });
 }
 
 function capital(text) {

@@ -68,6 +68,7 @@ const answers = {
   },
   translated({ id, milliseconds, runs }) {
     if (id !== asked.id) return;
+    lines.placeMarks();
     finish();
     element("copy").hidden = !lines.text.trim();
     notice(lines.notices);

@@ -81,6 +81,7 @@ PAGE = (
     "sentences.js",
     "joining.js",
     "rich-text.js",
+    "aligning.js",
     "placing.js",
     "lines.js",
     "offline.js",

@@ -1,26 +1,41 @@
 "use strict";
-// Puts the marks of a sentence into its translation: at equal words, or else in proportion.
+// Puts the marks of a sentence into its translation, by aligning their words.
 //
-// It is `kformer.documents.word_places` without the alignment of words.
+// It is `kformer.documents.word_places` for marks, which begin and end at words.
+
+const LONGEST = 200; // Words of a sentence that is aligned; of longer ones, they are counted.
+const SHARE = 0.5; // A word is in a mark if more of its weight is at the words of the mark.
 
 const MARKED_WORDS =
   /[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|(?:(?![\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])[\p{L}\p{N}])+(?:['’.\-][\p{L}\p{N}]+)*/gu;
 
 /**
- * Returns the marks of a translation. A mark that has no words there is dropped.
- * @param {string} source
- * @param {object[]} marks Of the source; nested, the outer ones first.
- * @param {string} translation
+ * Returns the marks of each translation. A mark that has no words there is dropped.
+ * @param {{source: string, marks: object[], translation: string}[]} sentences `marks` of the source;
+ *     nested, the outer ones first. All sentences together show which words belong together.
  */
-function placedMarks(source, marks, translation) {
-  const words = [source, translation].map((text) =>
-    [...text.matchAll(MARKED_WORDS)].map(({ index, 0: word }) => [index, index + word.length]),
-  );
-  const placed = [];
-  resolveMarks(treeOfMarks(marks), 0, translation.length, placed, (mark) =>
-    placeOfMark(mark, source, translation, ...words),
-  );
-  return placed;
+function placedMarks(sentences) {
+  const spans = sentences.map(({ source, translation }) => [source, translation].map(wordSpans));
+  const isAligned = spans.map((both) => both.every(({ length }) => length && length <= LONGEST));
+  const words = (text, ofText) => ofText.map((span) => text.slice(...span));
+  const pairs = sentences.map(({ source, translation }, i) => ({
+    source: words(source, spans[i][0]),
+    target: words(translation, spans[i][1]),
+  }));
+  const aligned = alignPairs(pairs.filter((_, i) => isAligned[i]));
+  return sentences.map(({ source, marks, translation }, i) => {
+    const weights = isAligned[i] ? aligned.shift() : null;
+    const placed = [];
+    resolveMarks(treeOfMarks(marks), 0, translation.length, placed, (mark) =>
+      placeOfMark(mark, source, translation, ...spans[i], weights),
+    );
+    return placed;
+  });
+}
+
+/** Returns the start and end of each word of a text, without punctuation. */
+function wordSpans(text) {
+  return Array.from(text.matchAll(MARKED_WORDS), ({ index, 0: word }) => [index, index + word.length]);
 }
 
 /** Returns marks as a tree of {mark, children}. */
@@ -55,7 +70,7 @@ function resolveMarks(nodes, first, last, placed, placeOf) {
 }
 
 /** Returns where the translation of a mark's words begins and ends; equal places for no words. */
-function placeOfMark({ start, end, name }, source, translation, words, translated) {
+function placeOfMark({ start, end, name }, source, translation, words, translated, weights) {
   const text = source.slice(start, end).trim();
   if (!text) return [0, 0];
   if (occurrences(source, text) === 1 && occurrences(translation, text) === 1) {
@@ -67,10 +82,26 @@ function placeOfMark({ start, end, name }, source, translation, words, translate
   const first = words.filter(([, wordEnd]) => wordEnd <= start).length;
   const last = words.filter(([wordStart]) => wordStart < end).length;
   if (first >= last || !translated.length) return [0, 0];
+  if (weights) {
+    const [begin, stop] = heaviest(weights.map((row) => sumOf(row.slice(first, last)) - SHARE));
+    return [translated[begin][0], translated[stop][1]];
+  }
   const ratio = translated.length / words.length;
   const begin = Math.min(Math.floor(first * ratio), translated.length - 1);
   const stop = Math.max(begin, Math.ceil(last * ratio) - 1);
   return [translated[begin][0], translated[stop][1]];
+}
+
+/** Returns the first and last place of the neighbours with the greatest sum: Kadane's algorithm. */
+function heaviest(gains) {
+  let [best, begin, stop] = [-Infinity, 0, 0];
+  let [total, start] = [0, 0];
+  gains.forEach((gain, place) => {
+    if (total <= 0) [total, start] = [0, place];
+    total += gain;
+    if (total > best) [best, begin, stop] = [total, start, place];
+  });
+  return [begin, stop];
 }
 
 function occurrences(text, part) {
