@@ -101,6 +101,10 @@ def test_other_forms_are_served_alike(form, request, api, translator):
                 assert client.score(texts[:1], ["we"])[0].log_probability < 0
                 assert client.tokenize(texts[:1])[0].ids == tuple(translator.tokenize(texts[0])[0])
         assert other.translate(LETTER) == api.translate(LETTER)
+        html = [f"<p>{text.replace(' ', ' <b>', 1).replace(' .', '</b> .')}" for text in texts]
+        answers = other.translate(html, format="html")["translatedText"]
+    form_itself = kformer.load(request.getfixturevalue(form))
+    assert answers == [text for text, _ in kformer.translate_markup(html, form_itself)]
 
 
 def test_the_document_describes_every_route(api):
