@@ -5,6 +5,7 @@ each of them exactly as often, or has one more, the text is translated again wit
 """
 
 import inspect
+import itertools
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -16,7 +17,8 @@ from kformer.documents.word_places import LONGEST, SentencePair, word_pair, word
 from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import SplitTranslation, translate_split
 
-_ALIGNED = 1000  # Sentences that are aligned together.
+_ALIGNED = 1000  # Sentences that are aligned, if so many are not in texts with codes.
+_CELLS = 1_000_000  # Pairs of words that are aligned together: 8 MB for an array of them.
 
 
 class Answer(NamedTuple):
@@ -123,21 +125,40 @@ class Answers:
             chosen = taken.without_shown() if self._fails(taken) else taken
             for sentence in self._known[chosen.text].sentences:
                 (coded if chosen.codes else plain)[sentence.source, sentence.text] = None
-        unknown = [pair for pair in coded if pair not in self._pairs and _has_words(pair)]
+        self._pairs = {}  # Those of earlier texts are not needed any more.
+        unknown = [*filter(_has_words, coded)]
         if not unknown:
             return
-        extra = [pair for pair in plain if pair not in coded and _has_words(pair)]
-        extra = extra[: max(_ALIGNED - len(unknown), 0)]
         attention: list = [None] * len(unknown)
         if self._align:
             sources, targets = zip(*unknown, strict=True)
             attention = [alignment.weights for alignment in self._align(sources, targets)]
-        pairs = [
-            word_pair(*pair, weights) for pair, weights in zip(unknown, attention, strict=True)
-        ]
-        pairs += [word_pair(*pair) for pair in extra]
-        for pair, weights in zip(unknown, align_pairs(pairs), strict=False):
-            self._pairs[pair] = SentencePair(*pair, weights)
+        pairs = {
+            pair: word_pair(*pair, weights)
+            for pair, weights in zip(unknown, attention, strict=True)
+        }
+        extra = (pair for pair in plain if pair not in coded and _has_words(pair))
+        pairs |= {
+            pair: word_pair(*pair)
+            for pair in itertools.islice(extra, max(_ALIGNED - len(unknown), 0))
+        }
+        for group in _groups(pairs):
+            for pair, weights in zip(group, align_pairs([pairs[p] for p in group]), strict=True):
+                self._pairs[pair] = SentencePair(*pair, weights)
+
+
+def _groups(pairs):
+    """Yields pairs that are aligned together, so many that their weights fit into memory."""
+    group, size = [], 0
+    for pair, words in pairs.items():
+        cells = len(words.source) * len(words.target)
+        if group and size + cells > _CELLS:
+            yield group
+            group, size = [], 0
+        group.append(pair)
+        size += cells
+    if group:
+        yield group
 
 
 def _has_words(pair):
