@@ -14,7 +14,7 @@ from kformer.json_files import read_json
 from kformer.serving.answers import ServedTranslation
 from kformer.serving.request_rows import warn_of_cut
 from kformer.text.degenerate import degenerate_flags
-from kformer.text.forced_terms import Draft, flagged_answers, force_terms
+from kformer.text.forced_terms import Draft, flagged_answers, force_terms, word_losses
 from kformer.text.glossary import Glossary, check_glossary
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
@@ -207,7 +207,7 @@ class CTranslate2Translator:
             return answers
         translations = [best.text for best, *_ in answers]
         search = _TermSearch(self, rows)
-        forced = force_terms(glossary, texts, translations, search.score, search.go_on)
+        forced = force_terms(glossary, texts, translations, search.score, search.go_on, search.lose)
         return flagged_answers(answers, forced)
 
     def _searched(self, rows, progress=None, prefixes=None):
@@ -306,17 +306,12 @@ class _TermSearch:
         translator, options = self._translator, self._translator.options
         rows = [self._rows[number][: translator._longest] for number in numbers]
         targets = translator._target.encode(texts)
-        results = translator._translator.score_batch(
-            [translator._source.id_to_piece(row) for row in rows],
-            [translator._target.id_to_piece(ids)[: translator._limit - 1] for ids in targets],
-            max_batch_size=_BATCH,
-            max_input_length=0,
-        )
+        results = self._log_probabilities(rows, targets)
         drafts = []
         for number, row, ids, result in zip(numbers, rows, targets, results, strict=True):
             text = translator._target.decode(ids)  # Without characters that it lacks.
-            total = sum(result.log_probs)
-            score = options.normalized(total, len(result.log_probs))
+            total = sum(result)
+            score = options.normalized(total, len(result))
             flags = ("source cut",) if len(self._rows[number]) > len(row) else ()
             flags += degenerate_flags(row, ids)
             answer = ServedTranslation(text, score if options.beam_size > 1 else total, flags)
@@ -330,6 +325,29 @@ class _TermSearch:
         prefixes = [target.id_to_piece(ids) for ids in target.encode(beginnings)]
         answers = self._translator._searched(rows, prefixes=prefixes)
         return self.score(numbers, [best.text for best, *_ in answers])
+
+    def lose(self, numbers: list[int], sources: list[str], texts: list[str]) -> list[list[float]]:
+        """Returns what the words of translations lose in log-probability with other sources."""
+        translator = self._translator
+        rows = [self._rows[number][: translator._longest] for number in numbers]
+        others = [ids[: translator._longest] for ids in translator._source.encode(sources)]
+        targets = [ids[: translator._limit - 1] for ids in translator._target.encode(texts)]
+        before, after = (self._log_probabilities(ids, targets) for ids in (rows, others))
+        return [
+            word_losses(translator._target.id_to_piece(ids), first[: len(ids)], second[: len(ids)])
+            for ids, first, second in zip(targets, before, after, strict=True)
+        ]
+
+    def _log_probabilities(self, rows, targets) -> list[list[float]]:
+        """Returns the log-probabilities of the pieces of each target, and of its end."""
+        translator = self._translator
+        results = translator._translator.score_batch(
+            [translator._source.id_to_piece(row) for row in rows],
+            [translator._target.id_to_piece(ids)[: translator._limit - 1] for ids in targets],
+            max_batch_size=_BATCH,
+            max_input_length=0,
+        )
+        return [result.log_probs for result in results]
 
 
 def _options_in(path, search):

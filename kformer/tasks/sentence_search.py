@@ -9,7 +9,7 @@ from kformer.arguments import as_texts, check_as_many, check_integer
 from kformer.decoding.batch_decoder import Hypothesis
 from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.tasks.translation import distinct_answers, found_flags
-from kformer.text.forced_terms import Draft, force_terms
+from kformer.text.forced_terms import Draft, force_terms, word_losses
 from kformer.text.glossary import TERM_MISSED, Glossary, check_glossary
 from kformer.text.text_rows import TextRows, cut_flags, read_texts, write_texts
 
@@ -83,7 +83,9 @@ class SentenceSearch:
         if glossary is not None:
             search = _TermSearch(self, sources.ids, options, batch_size)
             written = write_texts(self.target_tokenizer, [best.ids for best, *_ in answers])
-            forced_terms = force_terms(glossary, texts, written, search.score, search.go_on)
+            forced_terms = force_terms(
+                glossary, texts, written, search.score, search.go_on, search.lose
+            )
             for i, forced_answer in forced_terms.items():
                 if forced_answer.answer is not None:
                     answers[i] = [forced_answer.answer]
@@ -125,6 +127,22 @@ class _TermSearch:
         if self._options.beam_size > 1:
             totals = self._log_probabilities(numbers, [best.ids for best in answers])
         return self._drafts(answers, totals)
+
+    def lose(self, numbers: list[int], sources: list[str], texts: list[str]) -> list[list[float]]:
+        """Returns what the words of translations lose in log-probability with other sources."""
+        translator, targets = self._translator, self._targets(texts)
+        most = translator.max_source_length
+        rows = [self._rows[number] for number in numbers]
+        others = read_texts(translator.tokenizer, sources, most, did=None).ids
+        before, after = (translator._likelihood(ids, targets) for ids in (rows, others))
+        return [
+            word_losses(
+                translator.target_tokenizer.pieces(ids[:-1]),
+                first.log_probabilities[:-1].tolist(),
+                second.log_probabilities[:-1].tolist(),
+            )
+            for ids, first, second in zip(targets, before, after, strict=True)
+        ]
 
     def _log_probabilities(self, numbers, targets):
         rows = [self._rows[number] for number in numbers]

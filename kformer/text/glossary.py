@@ -32,11 +32,13 @@ class Occurrence(NamedTuple):
         term: As in the glossary.
         translation: The translation that it must have.
         place: Where its middle is, from 0 to 1.
+        rest: The sentence without it; blank if there is nothing else.
     """
 
     term: str
     translation: str
     place: float
+    rest: str
 
 
 class Glossary:
@@ -146,7 +148,8 @@ class Glossary:
             if not any(start < stop and begin < end for begin, stop in ignored):
                 place = (start + end) / 2 / len(text)
                 translation = self._translations[term.text]
-                occurrences.append(Occurrence(term.text, translation, place))
+                rest = (text[:start].rstrip() + text[end:]).strip()
+                occurrences.append(Occurrence(term.text, translation, place, rest))
             i = last + 1
         return occurrences
 

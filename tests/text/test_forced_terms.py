@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from kformer import Glossary
 from kformer.serving.answers import ServedTranslation
-from kformer.text.forced_terms import Draft, candidates_with, flagged_answers, force_terms
+from kformer.text.forced_terms import (
+    Draft,
+    candidates_with,
+    flagged_answers,
+    force_terms,
+    word_losses,
+)
 from kformer.text.glossary import TERM_MISSED, missed_terms
 
 WORD = st.text(string.ascii_lowercase, min_size=1, max_size=6)
@@ -100,3 +106,25 @@ def test_candidates_keep_punctuation_spaces_and_capitals():
     texts = [candidate.text for candidate in candidates_with("猫です。", dog)]
     assert {"犬です。", "猫犬す。", "猫で犬す。"} <= {*texts}
     assert [candidate.text for candidate in candidates_with("...", dog)] == ["犬"]
+
+
+def test_the_word_that_stood_for_the_term_does_not_stay():
+    """The model would like to keep it, but it becomes unlikely without its source."""
+    script = Script(["The dog hound sleeps."])
+    sources = []
+
+    def lose(numbers, others, texts):
+        sources.extend(others)
+        return [[0.1, 5.0, 0.2] for _ in texts]
+
+    glossary, arguments = Glossary({"Hund": "hound"}), (["Der Hund schläft."], ["The dog sleeps."])
+    forced = force_terms(glossary, *arguments, script.score, script.go_on)
+    assert forced[0].answer == "The dog hound sleeps."
+    forced = force_terms(glossary, *arguments, script.score, script.go_on, lose)
+    assert forced[0].answer == "The hound sleeps."
+    assert sources == ["Der schläft."]
+
+
+def test_the_losses_of_a_word_are_those_of_its_pieces():
+    pieces = ["\u2581The", "\u2581do", "g", "."]
+    assert word_losses(pieces, [-1.0, -2.0, -3.0, 0.0], [-1.5, -4.0, -3.0, -0.25]) == [0.5, 2.25]

@@ -85,8 +85,8 @@ class ServedTranslator(ServedModel):
     ) -> list[str]:
         """Translates texts like `kformer.Translator.translate`; the export chose the search.
 
-        With a `glossary`, a term takes the place of words of a translation where the signature
-        `score` likes it best; the signatures cannot translate on from there.
+        With a `glossary`, a missing term takes the place of a word, or stands between two, where
+        the signature `score` finds the translation likeliest.
         """
         check_split(split, source_language)
         into = self.into(target_language)
