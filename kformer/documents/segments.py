@@ -151,6 +151,15 @@ class SegmentBuilder:
         self._done = 0  # Characters that are in the output, or were.
         self._line, self._counted = 1, 0
 
+    def within(self, place: int) -> "SegmentBuilder":
+        """Returns a builder for an element that begins at a place, inside a segment."""
+        builder = SegmentBuilder(
+            self._document, self._unescape, self._writer, self._collapse, self._ordered
+        )
+        builder._line, builder._counted = self.line(place), place
+        builder._done = place
+        return builder
+
     def line(self, place: int) -> int:
         """Returns the number of the line of a place."""
         if place < self._counted:

@@ -90,8 +90,15 @@ old.<t:line-break/>Page <t:page-number>three</t:page-number>
 def test_odt_keeps_spans_notes_and_fields(tmp_path):
     content = archive(mimetype="application/vnd.oasis.opendocument.text", content_xml=ODT)
     assert translated(tmp_path, "a.odt", content, same)[0] == content
-    output = translated(tmp_path, "a.odt", content, upper)[0]
-    expected = ODT.replace("red\n  house", "RED HOUSE")
+    asked = []
+
+    def translate(texts):
+        asked.extend(texts)
+        return upper(texts)
+
+    output = translated(tmp_path, "a.odt", content, translate)[0]
+    assert asked == ["Title", "The red house is old.", "A note.", "Page"]
+    expected = ODT.replace("red\n  house", "RED HOUSE").replace("</t:note>\n", "</t:note> ")
     for words in ("Title", "The ", " is<", "A note.", "old.", "Page "):
         expected = expected.replace(words, words.upper())
     assert member(output, "content.xml") == expected
