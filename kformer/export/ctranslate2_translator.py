@@ -330,9 +330,9 @@ class _TermSearch:
         """Returns what the words of translations lose in log-probability with other sources."""
         translator = self._translator
         rows = [self._rows[number][: translator._longest] for number in numbers]
-        others = [ids[: translator._longest] for ids in translator._source.encode(sources)]
+        changed = [ids[: translator._longest] for ids in translator._source.encode(sources)]
         targets = [ids[: translator._limit - 1] for ids in translator._target.encode(texts)]
-        before, after = (self._log_probabilities(ids, targets) for ids in (rows, others))
+        before, after = (self._log_probabilities(ids, targets) for ids in (rows, changed))
         return [
             word_losses(translator._target.id_to_piece(ids), first[: len(ids)], second[: len(ids)])
             for ids, first, second in zip(targets, before, after, strict=True)

@@ -133,8 +133,8 @@ class _TermSearch:
         translator, targets = self._translator, self._targets(texts)
         most = translator.max_source_length
         rows = [self._rows[number] for number in numbers]
-        others = read_texts(translator.tokenizer, sources, most, did=None).ids
-        before, after = (translator._likelihood(ids, targets) for ids in (rows, others))
+        changed = read_texts(translator.tokenizer, sources, most, did=None).ids
+        before, after = (translator._likelihood(ids, targets) for ids in (rows, changed))
         return [
             word_losses(
                 translator.target_tokenizer.pieces(ids[:-1]),
