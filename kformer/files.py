@@ -94,7 +94,7 @@ class Publication:
         path = linked(Path(path))
         check_writable(path)
         self._make_folders(path.parent)
-        temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
+        temporary = path.with_name(_temporary_name(path, uuid.uuid4().hex[:8]))
         _unpublished[temporary] = os.getpid()
         self._outputs[path] = temporary
         try:
@@ -155,6 +155,23 @@ class Publication:
         missing = [above for above in (folder, *folder.parents) if not above.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         self._folders = [*missing, *self._folders]
+
+
+def _temporary_name(path, number):
+    return f".{path.stem}-{number}{path.suffix}"
+
+
+def remove_leftovers(path: Path):
+    """Removes the temporary files beside an output that killed processes were writing.
+
+    No other process may be writing it.
+    """
+    path = linked(path)
+    for file in path.parent.glob(".*"):
+        number = file.name.removeprefix(f".{path.stem}-").removesuffix(path.suffix)
+        is_number = len(number) == 8 and not {*number} - {*"0123456789abcdef"}
+        if file.name == _temporary_name(path, number) and is_number and file.is_file():
+            file.unlink()
 
 
 def linked(path: Path) -> Path:

@@ -13,23 +13,27 @@ from typing import Any
 import typer
 
 from kformer.cli.unfinished import Unfinished, unfinished
+from kformer.files import remove_leftovers
 from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 
 _TEXTS = 200  # Texts that are translated between two entries of the journal.
 
 
 @contextlib.contextmanager
-def unfinished_answers(output: Path, settings: dict) -> Iterator[Unfinished]:
+def unfinished_answers(output: Path, settings: dict, *more: Path) -> Iterator[Unfinished]:
     """Yields the unfinished answers beside an output; deletes them if the block ends without error.
 
     Args:
         output: The path of the translated document.
         settings: The result of `settings_of`.
+        more: Paths of further files that the block writes.
 
     Raises:
         As `unfinished`.
     """
     with unfinished(output, settings) as part:
+        for path in (output, *more):
+            remove_leftovers(path)
         if part.lines:
             typer.echo(f"kformer: Resuming after {part.lines} texts.", err=True)
         yield part

@@ -143,7 +143,9 @@ def translate_document(
     with contextlib.ExitStack() as stack:
         translator = _Searching(load(), options)
         if resume_settings is not None:
-            part = stack.enter_context(unfinished_answers(output, resume_settings))
+            part = stack.enter_context(
+                unfinished_answers(output, resume_settings, *filter(None, [settings["tmx"]]))
+            )
             translator = AnsweredBefore(translator, part)
         progress = stack.enter_context(ProgressLine("Translating", None))
         report = kformer.translate_document(
