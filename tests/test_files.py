@@ -54,11 +54,11 @@ def test_the_temporary_name_is_hidden_and_keeps_the_suffix(tmp_path, name):
 
 
 def test_what_killed_writers_left_of_a_file_is_removed_and_nothing_else(tmp_path):
-    others = [".a-12345678.txt", ".out-12345678.md", ".out-1234567x.txt", ".out-123.txt", "out.txt"]
-    for name in (".out-12345678.txt", ".out-0a1b2c3d.txt", *others):
+    kept = [".a-12345678.txt", ".out-12345678.md", ".out-1234567x.txt", ".out-123.txt", "out.txt"]
+    for name in (".out-12345678.txt", ".out-0a1b2c3d.txt", *kept):
         (tmp_path / name).write_text("x")
     remove_leftovers(tmp_path / "out.txt")
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
 
 
 def test_two_writers_of_one_file_do_not_disturb_each_other(tmp_path):

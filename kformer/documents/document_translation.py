@@ -279,7 +279,7 @@ def has_words(taken: TakenText) -> bool:
 
 
 def has_segments(code: Code) -> bool:
-    """Returns whether a part of a code is translated: an attribute, or a form of a plural."""
+    """Returns whether a code has text of its own: an attribute, or a form of a plural."""
     return any(isinstance(piece, Segment) for piece in code.pieces)
 
 

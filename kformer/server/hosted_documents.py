@@ -46,7 +46,7 @@ class HostedDocuments:
         self._document_threads = ThreadPoolExecutor(_DOCUMENT_THREADS, "kformer-document")
 
     def close(self):
-        """Ends the threads that have nothing to do."""
+        """Ends the threads; requests that have not begun are cancelled."""
         self._markup_threads.shutdown(wait=False, cancel_futures=True)
         self._document_threads.shutdown(wait=False, cancel_futures=True)
 

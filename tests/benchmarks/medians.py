@@ -1,4 +1,4 @@
-"""The results of the rounds: medians, and the ratios of rounds that were neighbours."""
+"""Medians of the rounds of a benchmark, and ratios of rounds that ran one after another."""
 
 from statistics import median
 from typing import NamedTuple

@@ -182,9 +182,9 @@ def test_any_html_becomes_text_with_marks_that_are_nested_and_allowed(page):
         *["</span>", "wir", " ", "\n", "&lt;", "&nbsp;", "<", "<table>", "<div", "uns", "<title>"],
     ]
     fragments = ["".join(chance.choices(parts, k=chance.randint(1, 30))) for _ in range(400)]
-    found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
+    results = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
     inline = []
-    for each in found:
+    for each in results:
         open_ends, last = [], 0
         for mark in each["marks"]:
             assert last <= mark["start"] < mark["end"] <= len(each["text"])
@@ -234,8 +234,8 @@ def test_text_and_marks_become_the_same_html_again(page):
     words = [*" ".join(toy.SOURCES).split(), "&amp;", "&lt;b&gt;", "\u05e9", "{x}"]
     tags = ["b", "i", "em", "strong", "u", "s", "code"]
     fragments = [random_markup(chance, chance.choices(words, k=9), tags) for _ in range(300)]
-    found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
-    rows = [[each["text"], each["marks"]] for each in found]
+    results = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
+    rows = [[each["text"], each["marks"]] for each in results]
     again = page("nodes", "nodesOf", rows)
     # Elements around the same words have no order of their own, but for that of their tags.
     assert again == fragments
@@ -251,7 +251,7 @@ def without_empty_marks(html):
 @pytest.mark.prove
 @pytest.mark.parametrize("words", [9, LONGEST + 1])
 def test_marks_are_placed_as_in_python(page, words):
-    """By a translator of other words, as many, half of them, or twice as many; many occur often."""
+    """The translations have other words: as many, half as many, or twice as many."""
     chance, translations = random.Random(4), {}
 
     def translate(texts):
@@ -266,9 +266,9 @@ def test_marks_are_placed_as_in_python(page, words):
     ]
     fragments = [fragment for fragment in fragments if "<" in fragment]
     answers = [text for text, _ in translate_markup(fragments, translate)]
-    found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
+    results = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
     names = ("source", "marks", "translation")
-    rows = [(each["text"], each["marks"], translations[each["text"]]) for each in found]
+    rows = [(each["text"], each["marks"], translations[each["text"]]) for each in results]
     sentences = [dict(zip(names, row, strict=True)) for row in rows]
     [placed] = page("call", "placing.js", "placedMarks", [[sentences]])
     translated = [row[2] for row in rows]
