@@ -5,16 +5,17 @@ A window has N pairs. A bucket is a range of lengths. A batch has B rows.
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow, share_of_batches
+from kformer.training.data.consistency import TwoViews
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.respelling import ByteFallbackAugmentation, SubwordRegularization
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +32,14 @@ class BatchOptions:
     max_length_ratio: float | None = None
     weights: list[float] | None = None
     temperature: float | None = None
+    consistency: str = NO_CONSISTENCY
+    cutoff: float = 0.05
 
     @classmethod
     def for_training(cls, recipe: Recipe, **mixture: Any) -> "BatchOptions":
         """Returns the options of training by a recipe; `mixture` is `weights` or `temperature`."""
-        names = ("tokens_per_batch", "max_length", "piece_splitting", "byte_spelling", "seed")
+        own = {field.name for field in dataclasses.fields(cls)} - {"max_length_ratio"}
+        names = {field.name for field in dataclasses.fields(Recipe)} & own
         numbers = {name: getattr(recipe, name) for name in names}
         return cls(max_length_ratio=recipe.max_length_ratio or None, **numbers, **mixture)
 
@@ -83,6 +87,12 @@ class BatchOptions:
             (ByteFallbackAugmentation, self.byte_spelling),
         )
         return [kind(tokenizer, rate) for kind, rate in kinds if rate]
+
+    def views(self, *tokenizers: Any) -> Callable | None:
+        """Returns `TwoViews` of the inputs with these tokenizers; None for one view."""
+        if self.consistency == NO_CONSISTENCY:
+            return None
+        return TwoViews(tokenizers, self.consistency, self.cutoff)
 
 
 def are_fixed(fixed_shapes: bool | None) -> bool:

@@ -14,6 +14,7 @@ from kformer.training.data.batching import Batching, BatchOptions
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.pairs import parallel_text
 from kformer.training.data.windows import Windows
+from kformer.training.recipes.recipe import NO_CONSISTENCY
 
 
 def translation_dataset(
@@ -31,6 +32,8 @@ def translation_dataset(
     temperature: float | None = None,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
+    consistency: str = NO_CONSISTENCY,
+    cutoff: float = 0.05,
     fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
@@ -68,6 +71,9 @@ def translation_dataset(
             smaller ones; see `kformer.training.data.respelling`.
         byte_spelling: Rate of byte-fallback augmentation: share of the pieces that are spelled in
             bytes; see `kformer.training.data.respelling`.
+        consistency: "simcut" or "rdrop" for batches of consistency training, with two rows for each
+            pair; see `kformer.training.data.consistency`. "none" by default.
+        cutoff: For "simcut": share of the tokens that are cut off in the second row.
         fixed_shapes: Whether batches have one of a few shapes, for backends that compile each
             shape; by default, they have it unless Keras runs on TensorFlow. Both sides then have
             the same length, and rows of padding fill up a shape.
@@ -78,7 +84,8 @@ def translation_dataset(
 
     Returns:
         `tf.data.Dataset` of ((source (B, S), target_in (B, T)), target_out (B, T)), int32. A
-        source is pieces + end, target_in is start + pieces, target_out is pieces + end.
+        source is pieces + end, target_in is start + pieces, target_out is pieces + end. For
+        consistency training, target_out is (2 B, T, 1, 2), as `MaskedCrossEntropy` takes it.
 
     Raises:
         FileNotFoundError, ValueError: As for `check_parallel` and `split_pairs`; or all pairs
@@ -102,6 +109,8 @@ def translation_dataset(
         max_length_ratio,
         weights,
         temperature,
+        consistency=consistency,
+        cutoff=cutoff,
     )
     tokenizers = tokenizer, target_tokenizer or tokenizer
     return translation_windows(text.source, text.target, tokenizers, options).dataset(epoch)
@@ -124,7 +133,8 @@ def translation_windows(
     form = options.batching()
     batch = pair_batch(form, *tokenizers)
     respellings = [respelled[side] for side in tokenizers]
-    return Windows(tokenizers, mixture, options, form, batch, respellings)
+    views = options.views(*tokenizers)
+    return Windows(tokenizers, mixture, options, form, batch, respellings, views)
 
 
 def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:

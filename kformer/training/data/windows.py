@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.training.data.batching import Batching, BatchOptions, row_lengths
+from kformer.training.data.consistency import TwoViews, shapes_of_views
 from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.data.mixture import Mixture, longer_side, without_autotuning
 
@@ -79,6 +80,7 @@ class Windows:
         batch: Function from the rows of a batch, `tf.RaggedTensor`s (B, None) of both sides, and
             its shape if it is fixed, to an element of the data set.
         respellings: For each side the functions (rows, seed) -> rows that spell text in other ids.
+        views: `TwoViews` of a batch; None for one view.
         cut: Whether rows that are too long are cut, instead of being dropped.
     """
 
@@ -90,6 +92,7 @@ class Windows:
         batching: Batching,
         batch: Callable,
         respellings: Sequence = ((), ()),
+        views: TwoViews | None = None,
         cut: bool = False,
     ):
         self._sides = sides
@@ -98,6 +101,7 @@ class Windows:
         self.batching = batching
         self._batch = batch
         self._respellings = respellings
+        self._views = views
         self._shuffle, self._seed = options.shuffle, options.seed
         self._cut = cut
 
@@ -168,7 +172,8 @@ class Windows:
             )
         dataset = dataset.prefetch(tf.data.AUTOTUNE)
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(counts.sum()))
-        dataset.shapes = self.batching.shapes_of(counts)  # For `CompileAhead`.
+        shapes = self.batching.shapes_of(counts)
+        dataset.shapes = shapes_of_views(shapes, self._views)  # For `CompileAhead`.
         return dataset
 
     def _map_windows(self, number, function):
@@ -242,7 +247,7 @@ class Windows:
         return rows, chosen, [tf.gather(length, chosen) for length in lengths]
 
     def _window(self, source, target, rounds, seed):
-        """Returns the input of `_batches`: rows, their order, batches' limits and buckets."""
+        """Returns the input of `_batches`: rows, order, batches' limits and buckets, the seed."""
         seeds, rows = _seeds(seed), self._tokenized(source, target)
         rows, chosen, lengths = self._chosen(rows, source, target, rounds, seeds)
         rows = [
@@ -262,15 +267,19 @@ class Windows:
         rows, order = self.batching.arrange(rows, respelled, tie)
         if self._shuffle:
             order, limits, buckets = _shuffle_batches(order, limits, buckets, next(seeds))
-        return *rows, order, limits, buckets
+        return *rows, order, limits, buckets, seed
 
-    def _batches(self, source, target, order, limits, buckets):
+    def _batches(self, source, target, order, limits, buckets, seed):
         """Yields the batches of a window."""
 
         def batch(i):
             chosen = order[limits[i] : limits[i + 1]]
             rows = tf.gather(source, chosen), tf.gather(target, chosen)
-            return self.batching.part(self._batch(*rows, self.batching.shape(buckets[i])))
+            element = self.batching.part(self._batch(*rows, self.batching.shape(buckets[i])))
+            if self._views is None:
+                return element
+            seed_of_share = tf.random.fold_in(seed, self.batching.share)
+            return self._views(element, tf.random.fold_in(seed_of_share, i))
 
         numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)

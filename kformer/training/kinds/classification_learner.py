@@ -27,10 +27,9 @@ from kformer.training.data.mixture import Mixture
 from kformer.training.data.windows import Windows
 from kformer.training.kinds.classification_report import labelled_report
 from kformer.training.kinds.labelled_files import Split, check_known, split
-from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MacroF1, MaskedAccuracy, Tokens
 from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import Recipe, pace_of
+from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe, pace_of
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.replicas import DTYPES, compile_network, one_stack
 from kformer.training.run.run_preparation import Prepared
@@ -69,6 +68,8 @@ def classification_dataset(
     max_length: int = 128,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
+    consistency: str = NO_CONSISTENCY,
+    cutoff: float = 0.05,
     fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
@@ -89,8 +90,8 @@ def classification_dataset(
             their numbers, from 1, in a table without a header.
         tokens_per_batch: Maximum ids of a batch, with padding.
         max_length: Maximum ids of a text, its end id included.
-        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: As for
-            `translation_dataset`. A row of padding has the label -1.
+        piece_splitting, byte_spelling, consistency, cutoff, fixed_shapes, shuffle, seed, epoch: As
+            for `translation_dataset`. A row of padding has the label -1.
 
     Returns:
         `tf.data.Dataset` of (source (B, S), label (B,)), int32: pieces + end, and the place of the
@@ -112,6 +113,8 @@ def classification_dataset(
         fixed_shapes,
         shuffle,
         seed,
+        consistency=consistency,
+        cutoff=cutoff,
     )
     return classification_windows(split(files, columns), tokenizer, labels, options).dataset(epoch)
 
@@ -147,7 +150,8 @@ def labelled_windows(
     """
     mixture = Mixture(text.texts, text.labels, longest=options.filter.most_bytes)
     respellings = options.respellings(sides[0]), ()
-    return Windows(sides, mixture, options, form, batch, respellings, cut=True)
+    views = options.views(sides[0])
+    return Windows(sides, mixture, options, form, batch, respellings, views, cut=True)
 
 
 def text_of(prepared: Prepared, windows: Callable = classification_windows) -> TextOfRun:
@@ -202,8 +206,7 @@ def new_classifier(
     classifier = with_new_head(TextClassifier, network, recipe, tokenizer, labels, options)
     metrics = [MaskedAccuracy(NO_LABEL), MacroF1(len(labels), NO_LABEL)]
     metrics.append(Tokens(NO_LABEL, name="texts"))
-    loss = MaskedCrossEntropy(recipe.label_smoothing, NO_LABEL)
-    compile_network(classifier.network, recipe, loss, metrics, rising_steps)
+    compile_network(classifier.network, recipe, NO_LABEL, metrics, rising_steps)
     return classifier
 
 

@@ -31,10 +31,9 @@ from kformer.training.data.mixture import WINDOW, Mixture
 from kformer.training.data.pairs import count_long_lines
 from kformer.training.data.windows import Windows
 from kformer.training.kinds.language_report import text_report
-from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import Recipe, pace_of
+from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe, pace_of
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.replicas import compile_network, one_stack
 from kformer.training.run.run_preparation import Prepared
@@ -93,6 +92,8 @@ def language_dataset(
     documents: str = LINE,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
+    consistency: str = NO_CONSISTENCY,
+    cutoff: float = 0.05,
     fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
@@ -114,8 +115,8 @@ def language_dataset(
         documents: Definition of a document: "line", each line that is not blank; "blank-line", the
             lines between blank ones; "file", a whole file. With the latter two the model learns
             line breaks, which the vocabulary must keep (`kformer.Tokenizer.train`).
-        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: As for
-            `translation_dataset`. Ids that respelling adds to a window are cut off at its end.
+        piece_splitting, byte_spelling, consistency, cutoff, fixed_shapes, shuffle, seed, epoch: As
+            for `translation_dataset`. Ids that respelling adds to a window are cut off at its end.
 
     Returns:
         `tf.data.Dataset` of (ids_in (B, T), ids_out (B, T)), int32: start + pieces of each
@@ -137,6 +138,8 @@ def language_dataset(
         fixed_shapes,
         shuffle,
         seed,
+        consistency=consistency,
+        cutoff=cutoff,
     )
     return PackedWindows(tokenizer, files, documents, options).dataset(epoch)
 
@@ -164,7 +167,8 @@ class PackedWindows(Windows):
 
         mixture, respellings = document_mixture(files, documents), options.respellings(tokenizer)
         sides = tokenizer, tokenizer
-        super().__init__(sides, mixture, options, form, batch, (respellings, ()))
+        views = options.views(tokenizer)
+        super().__init__(sides, mixture, options, form, batch, (respellings, ()), views)
         self._rows_per_batch = options.tokens_per_batch // options.max_length
         self._are_long = documents != LINE
 
@@ -177,10 +181,10 @@ class PackedWindows(Windows):
         return tokens, np.bincount(buckets, minlength=len(self.batching.sizes))
 
     def _window(self, text, _same, _rounds, seed):
-        return self._packed(self._sides[0].tokenize(text), seed)
+        return *self._packed(self._sides[0].tokenize(text), seed), seed
 
     def _packed(self, documents, seed):
-        """Returns the input of `_batches`, from the ids of documents."""
+        """Returns the input of `_batches` but the seed, from the ids of documents."""
         [tokenizer, _], length = self._sides, self._filter.max_length
         seeds = iter(tf.unstack(tf.random.split(seed, 4)))
         documents = tf.ragged.boolean_mask(documents, documents.row_lengths() > 0)
@@ -307,7 +311,6 @@ def new_language_model(
     model = LanguageModel(tokenizer, decoder, recipe.max_length)
     if start_model is not None:
         warm_start_stack(model, start_model)
-    loss = MaskedCrossEntropy(recipe.label_smoothing, tokenizer.padding_id)
     metrics = [kind(tokenizer.padding_id) for kind in (MaskedAccuracy, Perplexity, Tokens)]
-    compile_network(decoder, recipe, loss, metrics, rising_steps)
+    compile_network(decoder, recipe, tokenizer.padding_id, metrics, rising_steps)
     return model

@@ -24,7 +24,6 @@ from kformer.training.kinds.classification_learner import (
 )
 from kformer.training.kinds.classification_learner import text_of as labelled_text_of
 from kformer.training.kinds.labelled_files import Split
-from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
 from kformer.training.run.replicas import compile_network
 from kformer.training.run.run_preparation import Prepared
@@ -129,6 +128,5 @@ def new_model(prepared: Prepared, rising_steps: int) -> TextTagger:
     labels = task.labels
     tagger = with_new_head(TextTagger, TokenClassifier, recipe, tokenizer, labels, task.options)
     metrics = [MaskedAccuracy(NO_LABEL), Tokens(NO_LABEL)]
-    loss = MaskedCrossEntropy(recipe.label_smoothing, NO_LABEL)
-    compile_network(tagger.network, recipe, loss, metrics, rising_steps)
+    compile_network(tagger.network, recipe, NO_LABEL, metrics, rising_steps)
     return tagger

@@ -15,7 +15,6 @@ from kformer.training.data.batching import BatchOptions
 from kformer.training.data.pairs import check_parallel
 from kformer.training.data.preflight import corpus_report
 from kformer.training.data.translation_dataset import translation_windows
-from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, pace_of
@@ -164,7 +163,6 @@ def compiled_transformer(
         **settings,
         dtype=DTYPES[recipe.precision],
     )
-    loss = MaskedCrossEntropy(recipe.label_smoothing, padding_id)
     metrics = [metric(padding_id) for metric in (MaskedAccuracy, Perplexity, Tokens)]
-    compile_network(transformer, recipe, loss, metrics, rising_steps)
+    compile_network(transformer, recipe, padding_id, metrics, rising_steps)
     return transformer

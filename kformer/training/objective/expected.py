@@ -2,6 +2,10 @@
 
 A network has one output, so `fit` takes one array for it. For a student both are in that array.
 
+Consistency training (`kformer.training.data.consistency`) computes two views of each example: rows
+2 i and 2 i + 1 of a batch. The array then has a last axis of size 2, with the values described
+below, and with 1 where a token takes no part in the cross entropy.
+
 Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 """
 
@@ -18,17 +22,19 @@ class Expected(NamedTuple):
 
     Attributes:
         ids: int32 tensor (B, T); of a classifier (B,), the labels. Where `real` is 0, all are 0.
-        real: float32 tensor, as `ids`: 1 where an id counts, 0 where it is padding. In a graph it
-            is NaN if one cannot be an id.
+        real: float32 tensor, as `ids`: 1 where an id counts, 0 where it is padding or takes no part
+            in the cross entropy. In a graph it is NaN if one cannot be an id.
         teacher_ids: int32 tensor (B, T, K), the ids that the teachers find most likely; or None.
         teacher_probabilities: float32 tensor (B, T, K), their probabilities, divided by their sum;
             or None.
+        has_views: Whether rows 2 i and 2 i + 1 are two views of one example.
     """
 
     ids: Any
     real: Any
     teacher_ids: Any = None
     teacher_probabilities: Any = None
+    has_views: bool = False
 
 
 def expected(y_true: Any, logits: Any, padding_id: int = 0) -> Expected:
@@ -37,7 +43,8 @@ def expected(y_true: Any, logits: Any, padding_id: int = 0) -> Expected:
     Args:
         y_true: tensor (B, T) or (B, T, 1), ids; or (B,) or (B, 1), labels: whole numbers from 0 to
             V - 1, or `padding_id`. Or integer tensor (B, T, 1 + 2 K), the id, K ids of the
-            teachers, and their probabilities as integers, in any unit.
+            teachers, and their probabilities as integers, in any unit. For two views of each
+            example (B, T, 1, 2), (B, 1, 2) or (B, T, 1 + 2 K, 2).
         logits: float tensor (B, T, V); of labels (B, V).
         padding_id: The expected id that does not count; it may be out of range.
 
@@ -87,6 +94,10 @@ def weights_of_tokens(sample_weight: Any, ids: Any, place: Any):
 
 
 def _parts(y_true, logits_shape, padding_id):
+    if len(y_true.shape) == len(logits_shape) + 1 and y_true.shape[-1] == 2:
+        values, left_out = y_true[..., 0], ops.cast(y_true[..., 0, 1], "float32")
+        parts = _parts(values, logits_shape, padding_id)
+        return parts._replace(real=parts.real * (1 - left_out), has_views=True)
     shape, (*tokens, vocab_size) = tuple(y_true.shape), logits_shape
     dtype = keras.backend.standardize_dtype(y_true.dtype)
     number = 0  # K

@@ -1,4 +1,4 @@
-"""The loss: label-smoothed cross entropy over the real tokens.
+"""The loss: label-smoothed cross entropy over the real tokens, and the consistency of two views.
 
 Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 """
@@ -25,16 +25,22 @@ class MaskedCrossEntropy(keras.losses.Loss):
     how likely its teachers find other ids: half of its loss is the cross entropy with their
     probabilities, section 3.1 of [Kim & Rush, 2016](https://arxiv.org/abs/1606.07947).
 
+    With two views of each example, as `kformer.training.data.consistency` makes them, the loss also
+    has the divergence of their probabilities: the mean over tokens of (KL(p || q) + KL(q || p)) / 2
+    ([Liang et al., 2021](https://arxiv.org/abs/2106.14448);
+    [Gao et al., 2022](https://arxiv.org/abs/2206.02368)).
+
     Args:
         label_smoothing: Share of the probability that is spread over all ids, in [0, 1).
         padding_id: The expected id that does not count.
         reduction: "sum_over_batch_size", as above, or "none", for the cross entropy of each token,
             0 where it is padding.
+        consistency_weight: Weight of the divergence, if there are two views of each example.
 
     Call arguments:
         y_true: integer tensor (B, T) or (B, T, 1), ids; for a student (B, T, 1 + 2 K), as
             `kformer.training.objective.expected` describes; for a classifier (B,) or (B, 1),
-            labels.
+            labels. With two views of each example, a last axis of size 2 more.
         y_pred: float tensor (B, T, V), logits; for a classifier (B, V).
         sample_weight: float tensor (B,) or (B, T), weights of tokens in the sum; or None.
 
@@ -55,11 +61,13 @@ class MaskedCrossEntropy(keras.losses.Loss):
         name: str = "masked_cross_entropy",
         reduction: str = "sum_over_batch_size",
         dtype: str = "float32",
+        consistency_weight: float = 3.0,
     ):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
         check_choice("reduction", reduction, (*_REDUCTIONS, None))
         self.label_smoothing = check_number("label_smoothing", label_smoothing, least=0, below=1)
         self.padding_id = padding_id
+        self.consistency_weight = check_number("consistency_weight", consistency_weight, least=0)
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         # Keras would cast ids and logits, and `factors_of` finds nothing for cast logits.
@@ -81,7 +89,11 @@ class MaskedCrossEntropy(keras.losses.Loss):
         if self.reduction in ("none", None):
             every = ops.scatter(scores.place[:, None], losses, (ops.size(ids),))
             return ops.reshape(every, ops.shape(ids))
-        return _mean(ops.sum(losses), ops.sum(scores.real))
+        loss = _mean(ops.sum(losses), ops.sum(scores.real))
+        if scores.divergence is None:
+            return loss
+        divergence = ops.sum(scores.divergence * scores.compared)
+        return loss + self.consistency_weight * _mean(divergence, ops.sum(scores.compared))
 
     @classmethod
     def from_config(cls, config: dict[str, Any]):
@@ -94,6 +106,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
             **super().get_config(),
             "label_smoothing": self.label_smoothing,
             "padding_id": self.padding_id,
+            "consistency_weight": self.consistency_weight,
         }
 
 

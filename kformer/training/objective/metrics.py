@@ -126,18 +126,18 @@ class MacroF1(keras.metrics.Metric):
         """Counts texts.
 
         Args:
-            y_true: integer tensor (B,), the right labels.
+            y_true: integer tensor (B,), the right labels; or another one that `expected` takes.
             y_pred: float tensor (B, C), the logits.
             sample_weight: tensor (B,), or None.
         """
-        expected = ops.reshape(ops.cast(y_true, "int32"), (-1,))
-        counted = ops.cast(ops.not_equal(expected, self.padding_id), "float32")
+        wanted = expected(y_true, y_pred, self.padding_id)
+        counted = wanted.real
         if sample_weight is not None:
             counted = counted * ops.reshape(ops.cast(sample_weight, "float32"), (-1,))
         predicted = ops.one_hot(ops.argmax(y_pred, axis=-1), self.classes)  # (B, C)
-        expected = ops.one_hot(expected, self.classes)
-        self.right.assign_add(ops.matmul(counted, predicted * expected))
-        self.either.assign_add(ops.matmul(counted, predicted + expected))
+        right = ops.one_hot(wanted.ids, self.classes)
+        self.right.assign_add(ops.matmul(counted, predicted * right))
+        self.either.assign_add(ops.matmul(counted, predicted + right))
 
     def result(self):
         """Returns the score of all texts so far, float32."""

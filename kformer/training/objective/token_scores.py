@@ -14,15 +14,20 @@ from kformer.training.objective.expected import Expected, expected
 
 
 class TokenScores(NamedTuple):
-    """Scores of the expected ids of N tokens by their logits z; tensors (N,), float32."""
+    """Scores of the expected ids of N tokens by their logits z; tensors (N,), float32.
+
+    With two views of each example, `divergence` compares them, for M tokens; tensors (M,), float32.
+    """
 
     place: Any  # integer: the token's index in the flattened batch (B * T,).
-    real: Any  # 1 where the token counts, 0 where it is padding.
+    real: Any  # 1 where the token counts, 0 where it is padding or takes no part.
     target_logit: Any  # z[id]
     mean: Any  # mean(z)
     log_normalizer: Any  # logsumexp(z), so that log p(id) = z[id] - logsumexp(z)
     best: Any  # 1 where no other id has a higher logit.
     teacher_logit: Any = None  # sum(q z), where q are the probabilities of the teachers, if any.
+    divergence: Any = None  # Mean of KL(p || q) and KL(q || p) of a token's two views, in nats.
+    compared: Any = None  # 1 where the first view is real.
 
     @property
     def surprise(self):
@@ -57,6 +62,13 @@ def token_scores(y_true: Any, logits: Any, padding_id: int = 0) -> TokenScores:
 def _from_logits(wanted: Expected, logits):
     ids = ops.reshape(wanted.ids, (-1,))
     logits = ops.reshape(ops.cast(logits, "float32"), (-1, logits.shape[-1]))
+    divergence = compared = None
+    if wanted.has_views:
+        views = ops.reshape(
+            logits, (-1, 2, ops.size(ids) // ops.shape(wanted.ids)[0], logits.shape[-1])
+        )
+        divergence = ops.reshape(_divergence(views[:, 0], views[:, 1]), (-1,))
+        compared = ops.reshape(wanted.real[::2], (-1,))
     target_logit = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0]
     return TokenScores(
         place=ops.arange(ops.shape(ids)[0]),
@@ -68,21 +80,34 @@ def _from_logits(wanted: Expected, logits):
         teacher_logit=_teacher_logit(
             wanted, lambda ids: ops.take_along_axis(logits, ids, axis=-1), lambda tokens: tokens
         ),
+        divergence=divergence,
+        compared=compared,
     )
 
 
 def _from_factors(wanted: Expected, vectors, table):
-    counts = ops.reshape(wanted.real, (-1,))
-    (place,) = ops.nonzero(counts)
+    place = _places(wanted)
 
     def real(tokens):
         return ops.take(tokens, place, axis=0)
 
     ids = real(ops.reshape(wanted.ids, (-1,)))  # (N,)
     vectors = real(ops.reshape(vectors, (-1, vectors.shape[-1])))  # (N, D)
-    log_normalizer, best = in_parts(
-        lambda vectors, ids: _normalize(vectors, table, ids), vectors, ids
-    )
+    counts = real(ops.reshape(wanted.real, (-1,)))
+    divergence = compared = None
+    if wanted.has_views:
+        *normalized, divergence = in_parts(
+            lambda *views: _compare(*views, table),
+            *(half for tensor in (vectors, ids) for half in ops.split(tensor, 2)),
+        )
+        log_normalizer, best = (
+            ops.concatenate(halves) for halves in (normalized[::2], normalized[1::2])
+        )
+        compared = counts[: ops.shape(divergence)[0]]
+    else:
+        log_normalizer, best = in_parts(
+            lambda vectors, ids: _normalize(vectors, table, ids), vectors, ids
+        )
 
     def score(rows):
         return ops.sum(ops.cast(vectors * rows, "float32"), axis=-1)
@@ -93,13 +118,32 @@ def _from_factors(wanted: Expected, vectors, table):
 
     return TokenScores(
         place=place,
-        real=real(counts),
+        real=counts,
         target_logit=score(ops.take(table, ids, axis=0)),
         mean=score(ops.mean(table, axis=0)),
         log_normalizer=log_normalizer,
         best=best,
         teacher_logit=_teacher_logit(wanted, score_several, real),
+        divergence=divergence,
+        compared=compared,
     )
+
+
+def _places(wanted):
+    """Returns the indices of the real tokens in the flattened batch, integer (N,).
+
+    With two views of each example, they are those of all first views, and then those of the same
+    tokens in the second views.
+    """
+    if not wanted.has_views:
+        (place,) = ops.nonzero(ops.reshape(wanted.real, (-1,)))
+        return place
+    rows = ops.shape(wanted.ids)[0]
+    length = ops.size(wanted.ids) // rows  # 1 for labels.
+    (place,) = ops.nonzero(ops.reshape(wanted.real[::2], (-1,)))
+    place = ops.cast(place, "int32")
+    first = place + place // length * length
+    return ops.concatenate([first, first + length])
 
 
 def _teacher_logit(wanted, score, real):
@@ -125,14 +169,7 @@ def _normalize(vectors, table, ids):
 
     Of all (N, V) tensors, only the probabilities are kept for the gradient.
     """
-    logits = ops.matmul(vectors, ops.transpose(table))
-    highest = ops.max(logits, axis=-1, initial=-np.inf)  # There may be no row at all.
-    best = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0] >= highest
-    probabilities = ops.softmax(logits)
-    # logsumexp(z) = max(z) - log(max(p)), where max(p) is at least 1 / V.
-    log_normalizer = ops.cast(highest, "float32") - ops.log(
-        ops.cast(ops.max(probabilities, axis=-1, initial=0.0), "float32")
-    )
+    probabilities, _, log_normalizer, best = _probabilities(vectors, table, ids)
 
     def gradient(upstream, _):
         weight = ops.cast(upstream, vectors.dtype)[:, None]
@@ -142,4 +179,61 @@ def _normalize(vectors, table, ids):
             None,
         )
 
-    return (log_normalizer, ops.cast(best, "float32")), gradient
+    return (log_normalizer, best), gradient
+
+
+def _probabilities(vectors, table, ids):
+    """Returns probabilities and logits (N, V), and both results of `_normalize`."""
+    logits = ops.matmul(vectors, ops.transpose(table))
+    highest = ops.max(logits, axis=-1, initial=-np.inf)  # There may be no row at all.
+    best = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0] >= highest
+    probabilities = ops.softmax(logits)
+    # logsumexp(z) = max(z) - log(max(p)), where max(p) is at least 1 / V.
+    log_normalizer = ops.cast(highest, "float32") - ops.log(
+        ops.cast(ops.max(probabilities, axis=-1, initial=0.0), "float32")
+    )
+    return probabilities, logits, log_normalizer, ops.cast(best, "float32")
+
+
+def _divergence(first, second):
+    """Returns the mean of KL(p || q) and KL(q || p) of logits (..., V) of p and q, (...,)."""
+    # The normalizers of log p - log q cancel, because sum(p - q) = 0.
+    difference = ops.softmax(first) - ops.softmax(second)
+    return ops.sum(difference * (first - second), axis=-1) / 2
+
+
+@ops.custom_gradient
+def _compare(first, second, first_ids, second_ids, table):
+    """Returns the results of `_normalize` for two views (N, D), and their divergence (N,).
+
+    Of all (N, V) tensors, the probabilities and the differences of logits are kept for the
+    gradient.
+    """
+    views = [
+        _probabilities(vectors, table, ids)
+        for vectors, ids in ((first, first_ids), (second, second_ids))
+    ]
+    (p, p_logits, *of_first), (q, q_logits, *of_second) = views
+    ratio = p_logits - q_logits  # log(p / q), but for a number in each row.
+    divergence = ops.sum(ops.cast((p - q) * ratio, "float32"), axis=-1) / 2
+
+    def gradient(*upstream):
+        normalizers, by_divergence = upstream[0:4:2], upstream[4]
+        half = ops.cast(by_divergence / 2, p.dtype)[:, None]
+        sides = []
+        for probabilities, sign, normalizer in ((p, 1, normalizers[0]), (q, -1, normalizers[1])):
+            mean = ops.sum(probabilities * ratio, axis=-1, keepdims=True)
+            of_divergence = sign * ((p - q) + probabilities * (ratio - mean))
+            weight = ops.cast(normalizer, p.dtype)[:, None]
+            sides.append(probabilities * weight + of_divergence * half)
+        return (
+            *(ops.matmul(side, table) for side in sides),
+            None,
+            None,
+            sum(
+                ops.matmul(ops.transpose(side), vectors)
+                for side, vectors in zip(sides, (first, second), strict=True)
+            ),
+        )
+
+    return (*of_first, *of_second, divergence), gradient

@@ -73,7 +73,9 @@ def _element(spec, shape):
     distribution = keras.distribution.distribution()
 
     def tensor(spec):
-        tensor_shape, sharding = shape[: len(spec.shape)], None
+        unknown = iter(shape)
+        tensor_shape = tuple(next(unknown) if size is None else size for size in spec.shape)
+        sharding = None
         if distribution is not None:
             sharding = distribution.get_data_layout(tensor_shape).backend_layout
         return jax.ShapeDtypeStruct(tensor_shape, spec.dtype.as_numpy_dtype, sharding=sharding)

@@ -31,6 +31,7 @@ MONITORS = {  # The scores that may choose the best model: name in the logs, "mi
     "f1": ("val_f1", "max"),
 }
 TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validation text.
+NO_CONSISTENCY, SIMCUT, R_DROP = "none", "simcut", "rdrop"
 OF_VOCABULARIES = ("pieces", "character_coverage", "normalization", "split_digits")
 OF_TRANSLATORS = {  # Numbers of a target, each with its value where there is none.
     "target_vocab_size": 0,
@@ -87,6 +88,9 @@ class RecipeChanges(TypedDict, total=False):
     gradient_accumulation: int
     ema_momentum: float
     label_smoothing: float
+    consistency: str
+    consistency_weight: float
+    cutoff: float
     precision: str
     monitor: str
     patience: int
@@ -166,6 +170,16 @@ class Recipe:
         "Momentum of the average of the weights, which is validated and saved; 0 for no average."
     )
     label_smoothing: float = _share("Share of the target probability spread over all ids.")
+    consistency: str = _choice(
+        "Consistency training, which computes two views of each example and asks for equal "
+        "answers: none, simcut (one view has words cut off), or rdrop (only dropout differs). A "
+        "step takes about twice the time.",
+        among=(NO_CONSISTENCY, SIMCUT, R_DROP),
+    )
+    consistency_weight: float = _number(
+        "Weight of the divergence of the two views in the loss.", check_number, least=0
+    )
+    cutoff: float = _share("Share of the tokens that simcut cuts off in the second view.")
     precision: str = _choice(
         "Precision of the activations: float32 or bfloat16. Weights are float32.",
         among=("float32", "bfloat16"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.optimizer import AveragedAdam, WarmupSchedule
 from kformer.training.recipes.recipe import Recipe, pace_of
 
@@ -49,11 +50,16 @@ def rising_steps(prepared: Any, batches: Any) -> int:
 
 
 def compile_network(
-    network: Any, recipe: Recipe, loss: Any, metrics: Any, rising_steps: int | None = None
+    network: Any, recipe: Recipe, padding_id: int, metrics: Any, rising_steps: int | None = None
 ):
-    """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe.
+    """Compiles `network` with Adam, the warm-up schedule and the loss, by the recipe's numbers.
 
-    `rising_steps` is an argument of `WarmupSchedule`.
+    Args:
+        network: Keras model.
+        recipe: All numbers.
+        padding_id: The expected id, or label, that does not count.
+        metrics: List of Keras metrics.
+        rising_steps: As for `WarmupSchedule`.
     """
     accumulated = recipe.gradient_accumulation
     network.compile(
@@ -67,7 +73,9 @@ def compile_network(
             average_momentum=recipe.ema_momentum,
             gradient_accumulation_steps=accumulated if accumulated > 1 else None,
         ),
-        loss=loss,
+        loss=MaskedCrossEntropy(
+            recipe.label_smoothing, padding_id, consistency_weight=recipe.consistency_weight
+        ),
         metrics=metrics,
     )
     # `fit` would do this, but only here is gradient accumulation on several replicas refused early.

@@ -8,10 +8,12 @@ import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import BatchOptions, shapes_and_padding
+from kformer.training.data.consistency import shapes_of_views
 from kformer.training.data.corpus_report import shape_lines
 from kformer.training.data.pairs import corpus_weights
 from kformer.training.data.translation_dataset import pair_batch
 from kformer.training.data.windows import number_of_pass
+from kformer.training.recipes.recipe import NO_CONSISTENCY
 from kformer.training.shards.passes import Passes
 from kformer.training.shards.shard_set import ShardSet, shard_sets, vocabularies_of
 
@@ -27,6 +29,8 @@ def shards_dataset(
     temperature: float | None = None,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
+    consistency: str = NO_CONSISTENCY,
+    cutoff: float = 0.05,
     fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
@@ -45,7 +49,7 @@ def shards_dataset(
         skip_damaged: Whether to leave out damaged shards, with a warning, instead of raising.
         weights, temperature: How several folders are mixed, as files are in `translation_dataset`.
         tokens_per_batch, max_length, max_length_ratio, piece_splitting, byte_spelling,
-            fixed_shapes, shuffle, seed, epoch: As for `translation_dataset`.
+            consistency, cutoff, fixed_shapes, shuffle, seed, epoch: As for `translation_dataset`.
 
     Returns:
         `tf.data.Dataset` with the elements and the cardinality of `translation_dataset`.
@@ -65,6 +69,8 @@ def shards_dataset(
         max_length_ratio,
         weights,
         temperature,
+        consistency=consistency,
+        cutoff=cutoff,
     )
     return ShardBatches(shard_sets(shards, skip_damaged), options).dataset(epoch)
 
@@ -91,6 +97,7 @@ class ShardBatches:
             self._respellings[1] = []  # The teachers' probabilities belong to exactly these ids.
         self._form = options.batching()
         self._element = pair_batch(self._form, *self._sides)
+        self._views = options.views(*self._sides)
         self.passes = Passes(
             [shard_set.open() for shard_set in sets],
             corpus_weights(
@@ -119,7 +126,8 @@ class ShardBatches:
         batches = batches.apply(tf.data.experimental.assert_cardinality(number - first))
         # For `resumable_fit`: `skip` reads the skipped batches.
         batches.beginning_at = functools.partial(self.dataset, epoch)
-        batches.shapes = self._form.shapes_of(self.passes.batches)  # For `CompileAhead`.
+        shapes = self._form.shapes_of(self.passes.batches)
+        batches.shapes = shapes_of_views(shapes, self._views)  # For `CompileAhead`.
         return batches
 
     def _batch(self, number, i):
@@ -152,7 +160,9 @@ class ShardBatches:
             padded = tf.concat([tf.shape(expected), [self._taught]], axis=0)
             teachings = tf.gather(teacher_rows, order).to_tensor(shape=padded)
             expected = tf.concat([expected[..., None], teachings], axis=-1)
-        return inputs, expected
+        if self._views is None:
+            return inputs, expected
+        return self._views((inputs, expected), tf.random.fold_in(chance, 4))
 
     def describe(self) -> list[str]:
         """Returns lines about the shards, and about a pass over them."""

@@ -99,6 +99,43 @@ def test_half_of_a_students_loss_is_the_cross_entropy_with_its_teachers():
     np.testing.assert_allclose(gradient, real * difference / real.sum(), atol=1e-6)
 
 
+def divergence(logits, other):
+    """The mean of KL(p || q) and KL(q || p) of each token, float64."""
+    log_p, log_q = log_softmax(logits.astype("float64")), log_softmax(other.astype("float64"))
+    forth = (np.exp(log_p) * (log_p - log_q)).sum(axis=-1)
+    back = (np.exp(log_q) * (log_q - log_p)).sum(axis=-1)
+    return (forth + back) / 2
+
+
+@pytest.mark.parametrize("left_out", [0, 1])
+def test_two_views_cost_their_cross_entropy_and_their_divergence(left_out):
+    ids, logits = example()
+    _, other = example()
+    rows = np.stack([logits, other], axis=1).reshape(2 * B, T, V)
+    y_true = np.zeros((2 * B, T, 1, 2), int)
+    y_true[..., 0, 0] = np.repeat(ids, 2, axis=0)
+    y_true[1::2, ..., 1] = left_out
+    losses = [loss_of(ids, view, 0.1) for view in (logits, other)]
+    expected = losses[0] if left_out else np.mean(losses)
+    expected += 2.5 * divergence(logits, other)[ids != 0].mean()
+    loss = MaskedCrossEntropy(0.1, consistency_weight=2.5)
+    np.testing.assert_allclose(loss(y_true, rows), expected, rtol=1e-5)
+    seen = Tokens()
+    seen.update_state(y_true, rows)
+    assert seen.result() == np.count_nonzero(ids) * (2 - left_out)
+
+
+def test_two_views_of_labelled_texts_are_compared():
+    ids, logits = example()
+    y_true = np.repeat(ids[2], 2)[:, None, None] * [1, 0] + np.tile([0, 1], T)[:, None, None] * [
+        0,
+        1,
+    ]
+    rows = np.stack([logits[2], logits[0]], axis=1).reshape(2 * T, V)
+    expected = loss_of(ids[2], logits[2], 0.1) + 3 * divergence(logits[2], logits[0]).mean()
+    np.testing.assert_allclose(MaskedCrossEntropy(0.1)(y_true, rows), expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint16", "float32"])
 def test_ids_may_come_in_any_type(dtype):
     ids, logits = example()

@@ -87,22 +87,34 @@ def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
         np.testing.assert_allclose(np.asarray(value)[real], expected, rtol=1e-4, atol=1e-4)
 
 
+def two_views(ids, left_out):
+    """Expected ids of rows 2 i and 2 i + 1, each row of `ids` twice, as the loss takes them."""
+    values = np.repeat(ids.reshape(*ids.shape[:2], -1), 2, axis=0)
+    marks = np.zeros_like(values)
+    marks[1::2] = left_out
+    return np.stack([values, marks], axis=-1)
+
+
 @pytest.mark.pairs
 @pytest.mark.sample(15)
 @of_graphs
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("weights", [None, (B,), (B, T)])
 @pytest.mark.parametrize("teachers", [0, 3])
+@pytest.mark.parametrize("views", [None, "simcut", "rdrop"])
 def test_factors_have_the_loss_and_the_gradients_of_their_product(
-    label_smoothing, weights, teachers
+    label_smoothing, weights, teachers, views
 ):
     rng = np.random.default_rng(0)
     ids, _ = example(rng)
     if teachers:
         said = rng.integers(0, V, (2, B, T, teachers), np.int32)  # Ids, and their probabilities.
         ids = np.concatenate([ids[..., None], *said], axis=-1)
-    weights = None if weights is None else rng.random(weights).astype("float32")
-    vectors = tf.Variable(rng.normal(size=(B, T, D)).astype("float32"))
+    rows = B
+    if views:
+        ids, rows = two_views(ids, left_out=views == "simcut"), 2 * B
+    weights = None if weights is None else rng.random((rows, *weights[1:])).astype("float32")
+    vectors = tf.Variable(rng.normal(size=(rows, T, D)).astype("float32"))
     embedding = TokenEmbedding(V, D)
     embedding.build()
     loss = MaskedCrossEntropy(label_smoothing)

@@ -15,6 +15,7 @@ from kformer.training.data.batching import Batching
 from kformer.training.shards.passes import Passes
 from kformer.training.shards.shard_file import Shard
 from support.training.pairs import expected_rows, many_pairs, rows_of
+from support.training.two_views import assert_views, values_of
 
 PAIRS = [pair for pair in many_pairs(300) if all(side.strip() for side in pair)]
 
@@ -45,6 +46,14 @@ def test_every_pair_is_in_each_pass_once(shards, tokenizer, fixed, shuffle):
         assert len(batches) == dataset.cardinality() > 5
         rows = rows_of(full(batches) if fixed else batches, tokenizer)
         assert Counter(rows) == expected_rows(PAIRS, tokenizer, 60)
+
+
+@pytest.mark.prove
+def test_consistency_training_has_two_rows_for_each_pair(shards, tokenizer):
+    folder = shards(PAIRS)
+    plain = shards_dataset(folder, tokens_per_batch=300)
+    views = shards_dataset(folder, tokens_per_batch=300, consistency="simcut", cutoff=0.3)
+    assert_views(values_of(plain), values_of(views), [tokenizer] * 2, 0.3, left_out=True)
 
 
 def of_processes(monkeypatch, processes):
