@@ -14,6 +14,7 @@ _COMMANDS = {  # The module of each, which has a function of the same name.
     "shortlist": "shortlist_command",
     "translate": "translate",
     "evaluate": "evaluate",
+    "compare": "compare",
     "score": "score",
     "encode": "encode",
     "align": "align",

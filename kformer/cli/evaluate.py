@@ -84,14 +84,14 @@ def evaluate(
         _check_moses(moses)
     bleu_tokenizer(tokenize, target_language)
     check_output(output)
-    systems, references = {}, _read(reference)
+    systems, references = {}, read_whole(reference)
     if model is not None:
         check_has_options(model, ensemble, shortlist, search)
         translator = open_ensemble(model, ensemble or (), target_language, shortlist, if_any=True)
         target_language = target_language or translator.target_language
         bleu_tokenizer(tokenize, target_language)
-        systems[model] = _translated(translator, source, output, search)
-    systems |= {file: _read(file) for file in files}
+        systems[model] = translated_by(translator, source, output, search)
+    systems |= {file: read_whole(file) for file in files}
 
     from kformer.text.scores import bleu_metric, chrf_metric, moses_metric
 
@@ -99,10 +99,10 @@ def evaluate(
     if moses is not None:
         metrics["BLEU, Moses"] = moses_metric(moses)
     metrics["chrF"] = chrf_metric()
-    _show(systems, references, metrics, confidence)
+    show_scores(systems, references, metrics, confidence)
 
 
-def _read(file):
+def read_whole(file: Path) -> list[str]:
     """Returns the lines of a file, and refuses it if one is too long to be read whole."""
     return list(check_whole(read_lines(file), repr(str(file))))
 
@@ -133,7 +133,9 @@ def _check_moses(language):
         raise ValueError(f"--moses cannot be used. {error}") from error
 
 
-def _translated(translator, source, output, search):
+def translated_by(
+    translator: Any, source: Path, output: Path | None, search: dict[str, Any]
+) -> list[str]:
     """Returns the translation of each line of `source`, and writes them to `output` if given."""
     texts = list(read_lines(source))
 
@@ -147,7 +149,9 @@ def _translated(translator, source, output, search):
     return translations
 
 
-def _show(systems, references, metrics, confidence):
+def show_scores(
+    systems: dict[Any, list[str]], references: list[str], metrics: dict[str, Any], confidence: bool
+):
     """Prints the scores of systems, and how they were measured.
 
     Args:

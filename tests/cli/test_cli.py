@@ -32,6 +32,7 @@ SUBCOMMANDS = [
     "train",
     "translate",
     "evaluate",
+    "compare",
     "score",
     "encode",
     "align",
