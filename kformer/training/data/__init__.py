@@ -6,5 +6,6 @@
   `batching`: windows of text with their statistics, and batches by length, for all such data sets.
 - `dropped_pairs`: pairs that are dropped, and why.
 - `respelling`: other spellings of the same text, by subword regularization and byte fallback.
+- `consistency`: two rows for each example, for consistency training.
 - `preflight`, `corpus_report`: a report on a corpus before training.
 """

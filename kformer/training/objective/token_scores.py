@@ -213,7 +213,7 @@ def _compare(first, second, first_ids, second_ids, table):
         _probabilities(vectors, table, ids)
         for vectors, ids in ((first, first_ids), (second, second_ids))
     ]
-    (p, p_logits, *of_first), (q, q_logits, *of_second) = views
+    (p, p_logits, *first_results), (q, q_logits, *second_results) = views
     ratio = p_logits - q_logits  # log(p / q), but for a number in each row.
     divergence = ops.sum(ops.cast((p - q) * ratio, "float32"), axis=-1) / 2
 
@@ -223,9 +223,9 @@ def _compare(first, second, first_ids, second_ids, table):
         sides = []
         for probabilities, sign, normalizer in ((p, 1, normalizers[0]), (q, -1, normalizers[1])):
             mean = ops.sum(probabilities * ratio, axis=-1, keepdims=True)
-            of_divergence = sign * ((p - q) + probabilities * (ratio - mean))
+            slope = sign * ((p - q) + probabilities * (ratio - mean))
             weight = ops.cast(normalizer, p.dtype)[:, None]
-            sides.append(probabilities * weight + of_divergence * half)
+            sides.append(probabilities * weight + slope * half)
         return (
             *(ops.matmul(side, table) for side in sides),
             None,
@@ -236,4 +236,4 @@ def _compare(first, second, first_ids, second_ids, table):
             ),
         )
 
-    return (*of_first, *of_second, divergence), gradient
+    return (*first_results, *second_results, divergence), gradient
