@@ -3,7 +3,8 @@
 - `train`, `distill`, `classify`, `tag`, `lm`, `prepare`, `shortlist_command`: train models, and
   make the data that they are trained on. `run_flags`: the flags that every run shares.
 - `documents_command`: `translate` of a web page or another document.
-- `translate`, `encode`, `score`, `align`, `evaluate`, `compare`, `request`: use models.
+- `translate`, `encode`, `score`, `align`, `evaluate`, `compare`, `tune`, `request`: use
+  models.
 - `serve`: a server of models.
 - `export`, `importing`: other forms of a model, and models of others. `export_options`,
   `export_writing`: shared with the demos.

@@ -15,6 +15,7 @@ _COMMANDS = {  # The module of each, which has a function of the same name.
     "translate": "translate",
     "evaluate": "evaluate",
     "compare": "compare",
+    "tune": "tune",
     "score": "score",
     "encode": "encode",
     "align": "align",

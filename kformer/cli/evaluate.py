@@ -174,7 +174,7 @@ def show_scores(
         share = f"{shares[0]:>{max(width, 6)}}"
         typer.echo(f"exact {share}  percent of {len(references)} sentences")
         return
-    _show_table({"": [*map(str, systems)], **columns, "exact %": shares})
+    show_table({"": [*map(str, systems)], **columns, "exact %": shares})
     for name, signature in signatures.items():
         typer.echo(f"{name}: {signature}")
     if confidence:
@@ -200,7 +200,7 @@ def _estimate(estimate):
     return text if estimate.p_value is None else f"{text}, p {estimate.p_value:.3f}"
 
 
-def _show_table(columns):
+def show_table(columns):
     """Prints columns of text below their names; the first is aligned on the left."""
     aligned = []
     for number, (name, cells) in enumerate(columns.items()):

@@ -12,6 +12,7 @@
 - `text_encoder`: `TextEncoder`, from text to vectors.
 - `search_defaults`: `SearchDefaults`, the options by which a model searches by default,
   and those of an export.
+- `search_tuning`: the length penalty that is best on several texts.
 - `parts`: the parts of a network, and the number of their parameters.
 - `attention_maps`: the attention of a model to the pieces of one text.
 - `text_batches`: `InBatches`, which computes something of any number of rows.

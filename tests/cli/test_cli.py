@@ -33,6 +33,7 @@ SUBCOMMANDS = [
     "translate",
     "evaluate",
     "compare",
+    "tune",
     "score",
     "encode",
     "align",
