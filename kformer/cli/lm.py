@@ -45,7 +45,7 @@ app = typer.Typer(help="Train a language model on your own text, and use it.")
 
 
 @app.command()
-@with_options_of_run(LanguageOptions, WITHOUT_TARGET)
+@with_options_of_run(LanguageOptions, [name for name in WITHOUT_TARGET if name != "noise"])
 def train(
     text: Annotated[
         _Files,

@@ -5,6 +5,7 @@
 - `translation_dataset`: `translation_dataset`, a `tf.data.Dataset` of batches. `windows`,
   `batching`: windows of text with their statistics, and batches by length, for all such data sets.
 - `dropped_pairs`: pairs that are dropped, and why.
+- `noise`: text with capitals, typing errors, emoji and other noise.
 - `respelling`: other spellings of the same text, by subword regularization and byte fallback.
 - `consistency`: two rows for each example, for consistency training.
 - `preflight`, `corpus_report`: a report on a corpus before training.

@@ -15,6 +15,7 @@ from kformer.backend import batch_devices, is_tensorflow, share_of_batches
 from kformer.training.data.consistency import TwoViews
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.respelling import ByteFallbackAugmentation, SubwordRegularization
+from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe
 
 
@@ -34,6 +35,7 @@ class BatchOptions:
     temperature: float | None = None
     consistency: str = NO_CONSISTENCY
     cutoff: float = 0.05
+    noise: str = NO_NOISE
 
     @classmethod
     def for_training(cls, recipe: Recipe, **mixture: Any) -> "BatchOptions":
@@ -138,7 +140,7 @@ class Batching:
         number = tf.size(bucket)
 
         def one_more(limits):
-            return tf.concat([limits, [limits[-1] + sizes[limits[-1]]]], axis=0)
+            return [tf.concat([limits, [limits[-1] + sizes[limits[-1]]]], axis=0)]
 
         start = tf.constant([0])
         limits = tf.while_loop(
@@ -174,12 +176,33 @@ class Batching:
         """Returns the shapes of batches, if they are fixed, from the result of `counts`."""
         return []
 
-    def arrange(self, usual: Any, respelled: Any, tie: Any):
+    def most_ids(self, source_lengths: Any, target_lengths: Any):
+        """Returns the ids of a side that fit where pairs of given lengths are, int32 (N,)."""
+        return tf.fill(tf.shape(source_lengths), self._lengths[-1])
+
+    def rebalanced(self, limits: Any, source_lengths: Any, target_lengths: Any):
+        """Returns limits of as many batches, each with about as many ids of the longer side.
+
+        They replace `limits` where noise made some rows much longer, or a batch of these would have
+        several times the ids of the others.
+
+        Args:
+            limits: The result of `limits`, which is returned where a batch would be empty.
+            source_lengths, target_lengths: int32 tensors (N,), of the rows sorted by `arrange`.
+        """
+        ids = tf.cumsum(tf.cast(tf.maximum(source_lengths, target_lengths), tf.float64))
+        number = tf.size(limits) - 1
+        shares = tf.cast(tf.range(number + 1), tf.float64) / tf.cast(number, tf.float64)
+        even = tf.searchsorted(ids, shares * ids[-1] + 0.5, side="right")
+        return tf.where(tf.reduce_all(even[1:] > even[:-1]), even, limits)
+
+    def arrange(self, lengths: Sequence, usual: Any, respelled: Any, tie: Any):
         """Sorts pairs, the longest first.
 
         Args:
-            usual: Rows of both sides as int32 `tf.RaggedTensor`s (N, None), with the
-                lengths given to `limits`.
+            lengths: The arguments of `limits`, in the order of the rows.
+            usual: Rows of both sides as int32 `tf.RaggedTensor`s (N, None), no longer than
+                `most_ids`.
             respelled: The same sentences in the ids to train on.
             tie: int64 tensor (N,) below 2^32; pairs of equal lengths are sorted by it.
 
@@ -260,9 +283,14 @@ class FixedShapes(Batching):
         self.share, self.shares = share_of_batches()
         self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, self.sizes, rows))
 
-    def arrange(self, usual: Any, respelled: Any, tie: Any):
-        lengths = row_lengths(usual)
-        most = tf.gather(self._lengths, self.bucket(*lengths))
+    def most_ids(self, source_lengths: Any, target_lengths: Any):
+        return tf.gather(self._lengths, self.bucket(source_lengths, target_lengths))
+
+    def rebalanced(self, limits: Any, source_lengths: Any, target_lengths: Any):
+        return limits  # Rows that do not fit into the shapes are left out.
+
+    def arrange(self, lengths: Sequence, usual: Any, respelled: Any, tie: Any):
+        most = self.most_ids(*lengths)
         sides = zip(usual, respelled, row_lengths(respelled), strict=True)
         rows = [_choose(length <= most, new, old) for old, new, length in sides]
         return rows, tf.argsort(tie - self.rank(*lengths), stable=True)

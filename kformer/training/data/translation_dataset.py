@@ -12,8 +12,10 @@ import tensorflow as tf
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching, BatchOptions
 from kformer.training.data.mixture import Mixture
+from kformer.training.data.noise import Noise
 from kformer.training.data.pairs import parallel_text
 from kformer.training.data.windows import Windows
+from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import NO_CONSISTENCY
 
 
@@ -34,6 +36,7 @@ def translation_dataset(
     byte_spelling: float = 0.0,
     consistency: str = NO_CONSISTENCY,
     cutoff: float = 0.05,
+    noise: str = NO_NOISE,
     fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
@@ -45,8 +48,8 @@ def translation_dataset(
     than 64 bytes for each of these ids is not even tokenized. Each other pair is in every pass once
     (or as often as `weights` has it), in a batch of pairs of similar length. Each side of a batch
     is padded to its longest row, rounded up so that there are few shapes. A batch has at most
-    `tokens_per_batch` ids on its longer side, and hardly fewer. (`piece_splitting` and
-    `byte_spelling` add ids to that.)
+    `tokens_per_batch` ids on its longer side, and hardly fewer. (`piece_splitting`,
+    `byte_spelling` and `noise` add ids to that.)
 
     A pass depends only on the files, `seed` and its number. To resume an interrupted pass, assign
     its number to `epoch` and continue with `dataset.skip(k)`. Every pass has
@@ -74,11 +77,15 @@ def translation_dataset(
         consistency: "simcut" or "rdrop" for batches of consistency training, with two rows for each
             pair; see `kformer.training.data.consistency`. "none" by default.
         cutoff: For "simcut": share of the tokens that are cut off in the second row.
+        noise: Names and rates of noise, such as "upper=0.05,typos=0.1", or "robust", or "none"; see
+            `kformer.training.data.noise`. A noisy sentence of more than `max_length` ids, or, of
+            fixed shapes, one that does not fit the shape of its batch, stays as it was.
         fixed_shapes: Whether batches have one of a few shapes, for backends that compile each
             shape; by default, they have it unless Keras runs on TensorFlow. Both sides then have
             the same length, and rows of padding fill up a shape.
         shuffle: Whether to shuffle each pass, within windows of 100,000 pairs.
-        seed: Seed of the shuffling, and of the choice of pieces to split or spell in bytes.
+        seed: Seed of the shuffling, and of the choice of pieces to split or spell in bytes,
+            and of the noise.
         epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch of
             an iteration is fetched. By default the passes are counted from 0.
 
@@ -111,6 +118,7 @@ def translation_dataset(
         temperature,
         consistency=consistency,
         cutoff=cutoff,
+        noise=noise,
     )
     tokenizers = tokenizer, target_tokenizer or tokenizer
     return translation_windows(text.source, text.target, tokenizers, options).dataset(epoch)
@@ -133,8 +141,8 @@ def translation_windows(
     form = options.batching()
     batch = pair_batch(form, *tokenizers)
     respellings = [respelled[side] for side in tokenizers]
-    views = options.views(*tokenizers)
-    return Windows(tokenizers, mixture, options, form, batch, respellings, views)
+    views, noise = options.views(*tokenizers), Noise.of(options.noise)
+    return Windows(tokenizers, mixture, options, form, batch, respellings, views, noise=noise)
 
 
 def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:

@@ -19,6 +19,7 @@ from kformer.training.data.batching import Batching, BatchOptions, row_lengths
 from kformer.training.data.consistency import TwoViews, shapes_of_views
 from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.data.mixture import Mixture, longer_side, without_autotuning
+from kformer.training.data.noise import Noise
 
 COMPARED = 2**24  # Examples whose hashes, of 8 bytes, are kept to find duplicates.
 
@@ -81,6 +82,7 @@ class Windows:
             its shape if it is fixed, to an element of the data set.
         respellings: For each side the functions (rows, seed) -> rows that spell text in other ids.
         views: `TwoViews` of a batch; None for one view.
+        noise: `Noise` of the text; or None.
         cut: Whether rows that are too long are cut, instead of being dropped.
     """
 
@@ -94,6 +96,7 @@ class Windows:
         respellings: Sequence = ((), ()),
         views: TwoViews | None = None,
         cut: bool = False,
+        noise: Noise | None = None,
     ):
         self._sides = sides
         self.mixture = mixture
@@ -102,6 +105,7 @@ class Windows:
         self._batch = batch
         self._respellings = respellings
         self._views = views
+        self._noise = noise
         self._shuffle, self._seed = options.shuffle, options.seed
         self._cut = cut
 
@@ -254,6 +258,9 @@ class Windows:
             side.with_end(tf.gather(row, chosen))
             for side, row in zip(self._sides, rows, strict=True)
         ]
+        if self._noise is not None:
+            texts = tf.gather(source, chosen), tf.gather(target, chosen)
+            rows = self._with_noise(rows, texts, self.batching.most_ids(*lengths), seed)
         limits = self.batching.limits(*lengths)
         buckets = self.batching.buckets(*lengths, limits)
         respelled = [*rows]
@@ -264,10 +271,50 @@ class Windows:
         tie = tf.range(number)
         if self._shuffle:
             tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
-        rows, order = self.batching.arrange(rows, respelled, tie)
+        rows, order = self.batching.arrange(lengths, rows, respelled, tie)
+        if self._noise is not None:
+            lengths = [tf.gather(length, order) for length in row_lengths(rows)]
+            limits = self.batching.rebalanced(limits, *lengths)
         if self._shuffle:
             order, limits, buckets = _shuffle_batches(order, limits, buckets, next(seeds))
         return *rows, order, limits, buckets, seed
+
+    def _with_noise(self, rows, texts, most, seed):
+        """Returns rows with end ids in which random ones are those of noisy text, where they fit.
+
+        Args:
+            rows, texts: Rows and string tensors (N,) of both sides.
+            most: int32 tensor (N,), the most ids of a side that fit.
+            seed: int64 tensor (2,).
+        """
+        types = [tf.int64, tf.string, tf.string]
+        places, *texts = tf.numpy_function(self._noisy, [*texts, seed], types, stateful=False)
+        for tensor in (places, *texts):
+            tensor.set_shape([None])
+        noisy = self._tokenized(*texts)
+        if self._cut:
+            noisy = [side[:, : self._filter.max_length - 1] for side in noisy]
+        noisy = [side.with_end(row) for side, row in zip(self._sides, noisy, strict=True)]
+        fits = tf.maximum(*row_lengths(noisy)) <= tf.gather(most, places)
+        number = rows[0].nrows()
+        moved = number + tf.range(tf.size(places, tf.int64))
+        chosen = tf.tensor_scatter_nd_update(
+            tf.range(number), places[:, tf.newaxis], tf.where(fits, moved, places)
+        )
+        pairs = zip(rows, noisy, strict=True)
+        return [tf.gather(tf.concat(both, axis=0), chosen) for both in pairs]
+
+    def _noisy(self, source, target, seed):
+        """Returns the places and both sides of the pairs of a window that noise changes.
+
+        The arguments and the result are arrays; texts are UTF-8.
+        """
+        sides = [[text.decode("utf-8", "replace") for text in side] for side in (source, target)]
+        high, low = seed.view(np.uint64).tolist()
+        changed = self._noise(*sides, high << 64 | low)
+        noisy = ([pair[side].encode() for pair in changed.values()] for side in range(2))
+        places = np.fromiter(changed, np.int64, len(changed))
+        return places, *(np.array(side, dtype=np.object_) for side in noisy)
 
     def _batches(self, source, target, order, limits, buckets, seed):
         """Yields the batches of a window."""

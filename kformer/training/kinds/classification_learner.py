@@ -24,11 +24,13 @@ from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching, BatchOptions
 from kformer.training.data.mixture import Mixture
+from kformer.training.data.noise import TextNoise
 from kformer.training.data.windows import Windows
 from kformer.training.kinds.classification_report import labelled_report
 from kformer.training.kinds.labelled_files import Split, check_known, split
 from kformer.training.objective.metrics import MacroF1, MaskedAccuracy, Tokens
 from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.noise_rates import NO_NOISE, OF_LABELLED_TEXT
 from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe, pace_of
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.replicas import DTYPES, compile_network, one_stack
@@ -70,6 +72,7 @@ def classification_dataset(
     byte_spelling: float = 0.0,
     consistency: str = NO_CONSISTENCY,
     cutoff: float = 0.05,
+    noise: str = NO_NOISE,
     fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
@@ -92,6 +95,7 @@ def classification_dataset(
         max_length: Maximum ids of a text, its end id included.
         piece_splitting, byte_spelling, consistency, cutoff, fixed_shapes, shuffle, seed, epoch: As
             for `translation_dataset`. A row of padding has the label -1.
+        noise: As for `translation_dataset`, but without "join" and "repeat".
 
     Returns:
         `tf.data.Dataset` of (source (B, S), label (B,)), int32: pieces + end, and the place of the
@@ -115,6 +119,7 @@ def classification_dataset(
         seed,
         consistency=consistency,
         cutoff=cutoff,
+        noise=noise,
     )
     return classification_windows(split(files, columns), tokenizer, labels, options).dataset(epoch)
 
@@ -134,11 +139,17 @@ def classification_windows(
         missing = tf.shape(source)[0] - tf.size(label)
         return source, tf.pad(label, [[0, missing]], constant_values=NO_LABEL)
 
-    return labelled_windows(text, (tokenizer, LabelIds(labels)), options, form, batch)
+    sides, noise = (tokenizer, LabelIds(labels)), TextNoise.of(options.noise, OF_LABELLED_TEXT)
+    return labelled_windows(text, sides, options, form, batch, noise)
 
 
 def labelled_windows(
-    text: Split, sides: Sequence, options: BatchOptions, form: Batching, batch: Callable
+    text: Split,
+    sides: Sequence,
+    options: BatchOptions,
+    form: Batching,
+    batch: Callable,
+    noise: TextNoise | None = None,
 ) -> Windows:
     """Returns the windows of labelled text, of which long texts are cut.
 
@@ -146,12 +157,12 @@ def labelled_windows(
         text: The text and its labels.
         sides: The tokenizer, and a similar object for the labels.
         options: `BatchOptions`.
-        form, batch: As `batching` and `batch` of `Windows`.
+        form, batch, noise: As `batching`, `batch` and `noise` of `Windows`.
     """
     mixture = Mixture(text.texts, text.labels, longest=options.filter.most_bytes)
     respellings = options.respellings(sides[0]), ()
     views = options.views(sides[0])
-    return Windows(sides, mixture, options, form, batch, respellings, views, cut=True)
+    return Windows(sides, mixture, options, form, batch, respellings, views, cut=True, noise=noise)
 
 
 def text_of(prepared: Prepared, windows: Callable = classification_windows) -> TextOfRun:

@@ -15,6 +15,7 @@ from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.callbacks.translation_scores import ValidationCallback
 from kformer.training.data.batching import BatchOptions
+from kformer.training.data.noise import TextNoise
 from kformer.training.data.windows import Windows
 from kformer.training.kinds.classification_learner import (
     NO_LABEL,
@@ -25,6 +26,7 @@ from kformer.training.kinds.classification_learner import (
 from kformer.training.kinds.classification_learner import text_of as labelled_text_of
 from kformer.training.kinds.labelled_files import Split
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
+from kformer.training.recipes.noise_rates import OF_TAGGED_WORDS
 from kformer.training.run.replicas import compile_network
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.training_task import TextOfRun
@@ -78,7 +80,8 @@ def tagging_windows(
         rest = tf.shape(ids)[0] - tf.shape(row)[0]
         return ids, tf.pad(row, [[0, rest], [0, 0]], constant_values=NO_LABEL)
 
-    return labelled_windows(text, (tokenizer, WordLabelIds(labels)), options, form, batch)
+    sides, noise = (tokenizer, WordLabelIds(labels)), TextNoise.of(options.noise, OF_TAGGED_WORDS)
+    return labelled_windows(text, sides, options, form, batch, noise)
 
 
 class SpanScores(ValidationCallback):

@@ -22,6 +22,7 @@ from kformer.training.data.pairs import (
     checksum_of_text,
     parallel_text,
 )
+from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, sizes_in
 from kformer.training.run.run_options import TranslationOptions
 from kformer.training.run.run_preparation import Prepared
@@ -151,6 +152,14 @@ class ShardsOptions(TranslationOptions):
 
     def recorded(self):
         return {**super().recorded(), "left_out": [*self.left_out]}
+
+    def check(self, recipe: Recipe):
+        super().check(recipe)
+        if recipe.noise != NO_NOISE:
+            raise ValueError(
+                "Noise changes text, and shards hold ids: train on the text, or without noise. "
+                f"Received: noise={recipe.noise!r} with shards."
+            )
 
 
 class ShardsTask(TranslationTask):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
+from kformer.training.recipes.noise_rates import NOISES, noise_rates
 
 _FOLDER = Path(__file__).parent
 SIZES = (  # Of the model.
@@ -83,6 +84,7 @@ class RecipeChanges(TypedDict, total=False):
     max_length_ratio: float
     piece_splitting: float
     byte_spelling: float
+    noise: str
     warmup_steps: int
     learning_rate_scale: float
     gradient_accumulation: int
@@ -158,6 +160,11 @@ class Recipe:
     )
     byte_spelling: float = _share(
         "Byte-fallback augmentation: share of pieces spelled in bytes, in training text."
+    )
+    noise: str = _number(
+        "Noise in training text: names and rates, such as upper=0.05,typos=0.1, among "
+        f"{', '.join(NOISES)}; or robust, which stands for rates that pay; or none.",
+        lambda _, value: noise_rates(value),
     )
     warmup_steps: int = _positive("Steps until the learning rate peaks.")
     learning_rate_scale: float = _number(

@@ -9,6 +9,7 @@ from kformer.files import sha256
 from kformer.json_files import read_json
 from kformer.kinds import TRANSLATOR
 from kformer.text.documents import LINE
+from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.run_folder import RUN_CONFIG
 
@@ -90,7 +91,7 @@ def difference(earlier: dict, config: dict) -> str | None:
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
     if "recipe" in earlier:  # Early recipes lack some numbers of the vocabulary, which the run has.
         before = {name: config["recipe"].get(name) for name in OF_VOCABULARIES} | before
-        before = {"decoder_cell": "attention"} | before
+        before = {"decoder_cell": "attention", "noise": NO_NOISE} | before
     if "documents" in options:  # Early language models had a document on each line.
         before = {"documents": LINE} | before
     wanted = {**config["recipe"], **options}

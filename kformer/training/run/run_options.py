@@ -15,6 +15,12 @@ from kformer.arguments import check_choice, check_number
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER
 from kformer.text.bleu_tokenizers import TOKENIZERS
 from kformer.text.documents import DOCUMENTS, LINE
+from kformer.training.recipes.noise_rates import (
+    NO_NOISE,
+    OF_LABELLED_TEXT,
+    OF_TAGGED_WORDS,
+    noise_rates,
+)
 from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS, Recipe
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -294,6 +300,7 @@ class ClassificationOptions(LabellingOptions):
     def check(self, recipe: Recipe):
         check_choice("pooling", self.pooling, POOLINGS)
         check_no_target(recipe, CLASSIFIER.words)
+        noise_rates(recipe.noise, OF_LABELLED_TEXT)
         super().check(recipe)
 
 
@@ -305,6 +312,7 @@ class TaggingOptions(LabellingOptions):
 
     def check(self, recipe: Recipe):
         check_no_target(recipe, TAGGER.words)
+        noise_rates(recipe.noise, OF_TAGGED_WORDS)
         super().check(recipe)
 
 
@@ -331,6 +339,11 @@ class LanguageOptions(RunOptions):
     def check(self, recipe: Recipe):
         check_no_target(recipe, LANGUAGE_MODEL.words)
         check_choice("documents", self.documents, DOCUMENTS)
+        if recipe.noise != NO_NOISE:
+            raise ValueError(
+                "A language model would learn to write noise, so its recipe must have none. "
+                f"Received: noise={recipe.noise!r}."
+            )
         super().check(recipe)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import BatchOptions, shapes_and_padding
+from kformer.training.data.batching import BatchOptions, row_lengths, shapes_and_padding
 from kformer.training.data.consistency import shapes_of_views
 from kformer.training.data.corpus_report import shape_lines
 from kformer.training.data.pairs import corpus_weights
@@ -150,7 +150,9 @@ class ShardBatches:
         for side, functions in enumerate(self._respellings):
             for respell in functions:
                 spelled[side] = respell(spelled[side], next(seeds))
-        rows, order = self._form.arrange(usual, spelled, tf.range(usual[0].nrows()))
+        rows, order = self._form.arrange(
+            row_lengths(usual), usual, spelled, tf.range(usual[0].nrows())
+        )
         sides = [tf.gather(side, order) for side in rows]
         shape = self._form.shape_of_part(bucket)
         inputs, expected = self._element(*sides, shape)
