@@ -1,7 +1,7 @@
 """The `kformer` command: one module for each subcommand, errors in one line.
 
-- `train`, `distill`, `classify`, `tag`, `lm`, `prepare`, `shortlist_command`: train models, and
-  make the data that they are trained on. `run_flags`: the flags that every run shares.
+- `train`, `distill`, `classify`, `tag`, `lm`, `split`, `prepare`, `shortlist_command`: train
+  models, and make the data that they are trained on. `run_flags`: the flags that every run shares.
 - `documents_command`: `translate` of a web page or another document.
 - `translate`, `encode`, `score`, `align`, `evaluate`, `compare`, `tune`, `request`: use
   models.

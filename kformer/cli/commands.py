@@ -8,6 +8,7 @@ import kformer
 from kformer.cli.on_runner import RunnerCommand
 
 _COMMANDS = {  # The module of each, which has a function of the same name.
+    "split": "split",
     "prepare": "prepare",
     "train": "train",
     "distill": "distill",

@@ -30,6 +30,7 @@ SENTENCE = "der hund ruft uns ."
 HEAVY = {"tensorflow", "keras", "numpy", "matplotlib", "sacrebleu", "sentencepiece", "h5py"}
 SUBCOMMANDS = [
     "train",
+    "split",
     "translate",
     "evaluate",
     "compare",
