@@ -189,7 +189,7 @@ def window_of(pairs, write, tokenizer, number=0, **options):
     windows = translation_windows(*files, (tokenizer, tokenizer), options)
     [window] = windows.mixture.eager_windows()
     seed = tf.constant([0, number], tf.int64)
-    *rows, order, limits, _ = windows._window(*window, seed)
+    *rows, order, limits, _, _ = windows._window(*window, seed)
     texts = (tokenizer.detokenize(tf.gather(side, order)[:, :-1]).numpy() for side in rows)
     texts = [*zip(*([text.decode() for text in side] for side in texts), strict=True)]
     ids = tf.maximum(*(tf.gather(side.row_lengths(), order) for side in rows)).numpy()
