@@ -187,8 +187,22 @@ class SearchOptions:
         Args:
             length: Number of ids, the end id included.
         """
+        return log_probability / self._length_divisor(length)
+
+    def log_probability(self, score: Any, length: Any) -> Any:
+        """Returns the log-probability of a sequence by its score in this search.
+
+        A coverage penalty stays in it.
+
+        Args:
+            score: Of `kformer.Greedy`, `kformer.Sample` or `kformer.Beam`; a number or a tensor.
+            length: Number of ids, the end id included.
+        """
+        return score if self.beam_size == 1 else score * self._length_divisor(length)
+
+    def _length_divisor(self, length):
         offset = self.length_offset
-        return log_probability / ((offset + length) / (offset + 1)) ** self.length_penalty
+        return ((offset + length) / (offset + 1)) ** self.length_penalty
 
     @property
     def has_minimum(self) -> bool:

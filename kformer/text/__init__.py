@@ -15,6 +15,7 @@
   F1 and confusion.
 - `alignment`: links between the words of a text and of its translation, from attention.
 - `degenerate`: flags of output that repeats itself or is far too long.
+- `quality_estimate`: the expected chrF of a translation, and the flag of unsure ones.
 - `scores`: BLEU, chrF and exact matches, their intervals, and paired tests of systems.
 - `bleu_tokenizers`: the tokenizer of BLEU for each language.
 """

@@ -24,11 +24,14 @@ class SentenceTranslation:
         flags: Faults of the translation, empty most of the time. "source split": the sentence was
             too long, so its clauses were translated one by one. `kformer.Translation` explains the
             other flags; flags of the clauses are flags of the sentence, too.
+        quality: Estimate of its chrF, from 0 to 1, of clauses the lowest; None if the model has no
+            estimate.
     """
 
     source: str
     text: str
     flags: tuple[str, ...]
+    quality: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +135,9 @@ def _answers(sentences):
     """Yields sentences to translate; returns a dict from `sentences` to their translations."""
     translations = (yield sentences) if sentences else []
     answers = {
-        source: SentenceTranslation(source, _one_line(answer.text), tuple(answer.flags))
+        source: SentenceTranslation(
+            source, _one_line(answer.text), tuple(answer.flags), getattr(answer, "quality", None)
+        )
         for source, answer in zip(sentences, translations, strict=True)
     }
     parted = {
@@ -147,7 +152,11 @@ def _answers(sentences):
             if pieces:
                 whole = _joined(pieces, part_answers)
                 flags = dict.fromkeys((SOURCE_SPLIT, *whole.flags))
-                answers[source] = SentenceTranslation(source, whole.text, tuple(flags))
+                quality = min(
+                    (part.quality for part in whole.sentences if part.quality is not None),
+                    default=None,
+                )
+                answers[source] = SentenceTranslation(source, whole.text, tuple(flags), quality)
     return answers
 
 

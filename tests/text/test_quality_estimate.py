@@ -1,0 +1,100 @@
+import keras
+import numpy as np
+import pytest
+from scipy import stats
+
+from kformer.text.quality_estimate import (
+    FEATURES,
+    Evidence,
+    QualityEstimate,
+    disturbed_pairs,
+    doubt_of,
+    fit_estimate,
+    rank_correlation,
+)
+
+
+def evidence(number, seed=0):
+    """Returns the `Evidence` of `number` translations."""
+    rng = np.random.default_rng(seed)
+    source, target = rng.integers(1, 30, (2, number)).astype("float32")
+    return Evidence(
+        log_probability=(-rng.exponential(size=number) * target).astype("float32"),
+        length=target + 1,
+        source=source,
+        target=target,
+        words=np.ceil(source * rng.uniform(0.2, 1, number)).astype("float32"),
+    )
+
+
+def estimate(threshold=0.4, **weights):
+    return QualityEstimate({**dict.fromkeys(FEATURES, 0.1), **weights}, 0.5, threshold)
+
+
+def test_numbers_arrays_and_tensors_give_the_same_quality():
+    rows, rated = evidence(7), estimate(log_probability=1.5, fragmentation=-0.7)
+    expected = [rated.quality(Evidence(*map(float, row))) for row in zip(*rows, strict=True)]
+    np.testing.assert_allclose(rated.quality(rows), expected, rtol=1e-5)
+    tensors = Evidence(*map(keras.ops.convert_to_tensor, rows))
+    np.testing.assert_allclose(rated.quality(tensors, keras.ops), expected, rtol=1e-4)
+
+
+def test_a_certain_translation_and_an_impossible_one_have_a_finite_quality():
+    log_probability = np.array([0.0, -1e9], "float32")
+    rows = Evidence(log_probability, *np.ones((4, 2), "float32"))
+    first, second = estimate(log_probability=1.0).quality(rows)
+    assert 0 < second < first < 1
+
+
+def test_a_fit_finds_the_weights_that_made_the_scores():
+    rows = evidence(997)
+    hidden = estimate(log_probability=1.1, length_ratio=0.4, fragmentation=-0.6)
+    scores = hidden.quality(rows)
+    is_plain = np.arange(997) < 601
+    fitted = fit_estimate(rows, scores, is_plain)
+    np.testing.assert_allclose(fitted.quality(rows), scores, atol=0.02)
+    assert fitted.threshold == pytest.approx(0.7 * scores[is_plain].mean(), abs=1e-4)
+
+
+def test_the_flag_is_raised_below_the_threshold_alone():
+    rated = estimate(threshold=0.4)
+    assert [rated.flags(quality) for quality in (0.39, 0.4, None)] == [("unsure",), (), ()]
+
+
+def test_precision_and_recall_are_those_of_translations_below_the_threshold():
+    doubt = doubt_of([0.1, 0.2, 0.3, 0.9, 0.8], [0.1, 0.6, 0.2, 0.3, 0.9], threshold=0.4)
+    assert doubt[:4] == (5, 3, 3, 2)
+    assert "3 of 5 translations are flagged as unsure" in str(doubt)
+    assert "precision of 0.67 and a recall of 0.67" in str(doubt)
+
+
+def test_the_rank_correlation_is_spearmans():
+    first, second = np.random.default_rng(3).integers(0, 9, (2, 101))
+    expected = stats.spearmanr(first, second).statistic
+    assert rank_correlation(first, second) == pytest.approx(expected)
+    assert np.isnan(rank_correlation(np.ones(5), np.arange(5)))
+
+
+def test_held_out_text_is_disturbed_in_five_ways_in_turn():
+    sources, references = ["ein Hund rennt schnell"] * 10, ["a dog runs fast"] * 10
+    pairs = disturbed_pairs(sources, references)
+    assert pairs == disturbed_pairs(sources, references)
+    texts = [text for text, _ in pairs]
+    assert [texts[i] for i in (0, 5)] == ["EIN HUND RENNT SCHNELL"] * 2
+    assert [texts[i] for i in (4, 9)] == references[:2]
+    for text in texts[1:3]:
+        assert len(text.split(" ")) == 4
+    assert [sorted(word) for word in texts[3].split(" ")] == [*map(sorted, sources[0].split(" "))]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weights": {"log_probability": 1.0}}, "a weight for each of log_probability, log_error"),
+        ({"bias": "0"}, "Received: bias='0'"),
+        ({"threshold": 1.5}, "Received: threshold=1.5"),
+    ],
+)
+def test_an_estimate_needs_all_of_its_numbers(changes, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        QualityEstimate.from_config({**estimate().get_config(), **changes})
