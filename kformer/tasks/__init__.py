@@ -4,6 +4,7 @@
 - `translator`: `Translator`, from text to text. `translation`: `Translation`, one answer of it.
 - `sentence_search`: the search of a translator, also with the terms of a glossary.
 - `given_translations`: scores, word alignments and attention of translations that are given.
+- `quality_estimates`: calibrates the estimate of the quality of translations, and computes it.
 - `ensemble`: `Ensemble`, several translators that translate together.
 - `word_alignment`: which words of a text and of its translation belong together.
 - `text_classifier`: `TextClassifier`, from text to a label.

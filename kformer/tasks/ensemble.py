@@ -30,7 +30,7 @@ class Ensemble:
     Args:
         translators: M `kformer.Translator` with the same tokenizers, of any sizes. `kformer train
             --tokenizer FIRST.keras --seed 1` trains another one for the first. The ensemble has the
-            `shortlist` and the `search_defaults` that the first of them has now.
+            `shortlist`, `search_defaults` and `quality_estimate` that the first of them has now.
 
     Raises:
         TypeError: One of them is something else.
@@ -156,6 +156,7 @@ class _MeanTranslator(Translator):
             max_source_length=min(t.max_source_length for t in translators),
             about=first.about,
             search_defaults=first.search_defaults,
+            quality_estimate=first.quality_estimate,
         )
         self._decode = BatchDecoder(
             first.transformer,

@@ -3,6 +3,7 @@
 Axes: S source length, T target length.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kformer.arguments import as_texts, check_as_many, check_integer
@@ -11,6 +12,7 @@ from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.tasks.translation import distinct_answers, found_flags
 from kformer.text.forced_terms import Draft, force_terms, word_losses
 from kformer.text.glossary import TERM_MISSED, Glossary, check_glossary
+from kformer.text.quality_estimate import QualityEstimate
 from kformer.text.text_rows import TextRows, cut_flags, read_texts, write_texts
 
 
@@ -22,18 +24,27 @@ class SearchResult(NamedTuple):
         prefixes: `TextRows`, or None.
         answers: For each sentence a list of `Hypothesis`, best first.
         missed: Indices of the sentences whose translations lack a term.
+        quality_of: Function from the ids of a sentence and a `Hypothesis` to its quality, or None.
+        estimate: `QualityEstimate`, or None.
     """
 
     sources: TextRows
     prefixes: TextRows | None
     answers: list[list[Hypothesis]]
     missed: set[int]
+    quality_of: Callable[[list[int], Hypothesis], float | None]
+    estimate: QualityEstimate | None
+
+    def quality(self, i: int, hypothesis: Hypothesis) -> float | None:
+        """Returns the estimated quality of a translation of sentence `i`; None without estimate."""
+        return self.quality_of(self.sources.ids[i], hypothesis)
 
     def flags(self, i: int, hypothesis: Hypothesis) -> tuple[str, ...]:
         """Returns the flags of a translation of sentence `i`."""
         cut = cut_flags(i, source=self.sources, prefix=self.prefixes)
         missed = (TERM_MISSED,) if i in self.missed else ()
-        return (*cut, *found_flags(self.sources.ids[i], hypothesis), *missed)
+        unsure = self.estimate.flags(self.quality(i, hypothesis)) if self.estimate else ()
+        return (*cut, *found_flags(self.sources.ids[i], hypothesis), *missed, *unsure)
 
 
 def check_search(glossary: Any, options: SearchOptions, prefixes: Any = None) -> Glossary | None:
@@ -90,7 +101,8 @@ class SentenceSearch:
                 if forced_answer.answer is not None:
                     answers[i] = [forced_answer.answer]
             missed = {i for i, forced_answer in forced_terms.items() if forced_answer.missed}
-        return SearchResult(sources, forced, answers, missed)
+        quality_of, estimate = self._quality_of(options), self.quality_estimate
+        return SearchResult(sources, forced, answers, missed, quality_of, estimate)
 
 
 class _TermSearch:

@@ -32,13 +32,16 @@ class Translation:
             "source cut", "prefix cut": the text was too long, only its beginning was read;
             "length limit": it was cut at its largest length;
             "loop", "length ratio": it is hardly a translation, by `kformer.text.degenerate`;
-            "term missed": it lacks a term of the glossary.
+            "term missed": it lacks a term of the glossary;
+            "unsure": its quality is below the threshold of the translator's `quality_estimate`.
         tokens: Its T pieces; the end id's is the last, unless the length limit came first.
         source_tokens: The S pieces of the source, the end id's last, without a tokenizer's prefix.
         token_log_probabilities: Log-probability of each of the T tokens given the tokens before,
             without penalties; None without details.
         attention: float32 array (T, S), the attention to the source when each token was chosen, of
             the translator's `alignment_head`; None without details.
+        quality: Estimate of its sentence chrF, from 0 to 1; None if the translator has no
+            `quality_estimate`.
     """
 
     text: str
@@ -48,6 +51,7 @@ class Translation:
     source_tokens: tuple[str, ...]
     token_log_probabilities: tuple[float, ...] | None = None
     attention: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
+    quality: float | None = None
 
     @property
     def alignment(self) -> list[tuple[int, int]] | None:

@@ -21,6 +21,7 @@ from kformer.decoding.shortlist import Shortlist, digest_of
 from kformer.model.transformer import Transformer
 from kformer.tasks.given_translations import GivenTranslations
 from kformer.tasks.keras_file import check_format, with_format
+from kformer.tasks.quality_estimates import QualityEstimates
 from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.sentence_search import SentenceSearch, check_search
 from kformer.tasks.text_batches import InBatches
@@ -35,12 +36,13 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.quality_estimate import QualityEstimate
 from kformer.text.text_rows import write_texts
 from kformer.text.tokenizer import Tokenizer
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
+class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefaults, TextModel):
     """A tokenizer, a Transformer and a search.
 
     Args:
@@ -55,6 +57,7 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
             "licence", "citation", "languages" and "scores" that came with an imported model.
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
             own, the attribute `search_defaults`; None for none.
+        quality_estimate: The attribute of that name, or its config; None for none.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
         alignment_head: AlignmentHead | None = None,
         about: dict | None = None,
         search_defaults: Mapping[str, Any] | SearchOptions | None = None,
+        quality_estimate: QualityEstimate | Mapping[str, Any] | None = None,
         **kwargs: Any,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
@@ -81,6 +85,7 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
         self.alignment_head = check_head(self, alignment_head)
         self.about = dict(about or {})
         self.search_defaults = search_defaults
+        self.quality_estimate = quality_estimate
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
@@ -276,6 +281,7 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
                     tuple(self.tokenizer.pieces(sources.ids[i][skipped:])),
                     tuple(tokens.log_probabilities.tolist()) if details else None,
                     tokens.attention[:, skipped:] if details else None,
+                    result.quality(i, hypothesis),
                 )
             )
         return results
@@ -329,7 +335,8 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
             best = [answers[0] for answers in result.answers]
             written = write_texts(self.target_tokenizer, [hypothesis.ids for hypothesis in best])
             for i, (text, hypothesis) in enumerate(zip(written, best, strict=True)):
-                yield SentenceTranslation(sentences[i], text, result.flags(i, hypothesis))
+                flags, quality = result.flags(i, hypothesis), result.quality(i, hypothesis)
+                yield SentenceTranslation(sentences[i], text, flags, quality)
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
@@ -347,6 +354,7 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
             alignment_head=self.alignment_head,
             about=self.about,
             search_defaults=self.search_defaults,
+            quality_estimate=self.quality_estimate,
         )
         translator.shortlist = self.shortlist
         return translator
@@ -362,6 +370,8 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
             "about": self.about,
             "search_defaults": self.search_defaults,
         }
+        if self.quality_estimate:  # Earlier versions read the file without it.
+            config["quality_estimate"] = self.quality_estimate.get_config()
         return with_format(config)
 
     @classmethod
@@ -376,4 +386,5 @@ class Translator(SentenceSearch, GivenTranslations, SearchDefaults, TextModel):
             config.get("alignment_head"),  # Early files lack it, and the next.
             config.get("about"),
             config.get("search_defaults"),
+            config.get("quality_estimate"),
         )
