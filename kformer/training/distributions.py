@@ -26,6 +26,7 @@ from kformer.files import open_own, replacing, sha256
 from kformer.tasks.ensemble import Ensemble
 from kformer.tasks.translation import Translation
 from kformer.tasks.translator import Translator
+from kformer.text.quality_estimate import UNSURE
 from kformer.text.scores import sentence_scorer
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.distillation import DistillationOptions
@@ -263,7 +264,7 @@ class Teaching:
         return [[self._best(*pair)] for pair in zip(hypotheses, references, strict=True)]
 
     def _best(self, translations, reference):
-        fit = [translation for translation in translations if not translation.flags]
+        fit = [each for each in translations if not {*each.flags} - {UNSURE}]
         if not reference or not fit:
             return fit[0] if fit else _NOTHING
         return max(fit, key=lambda translation: self._score(translation.text, reference))

@@ -5,14 +5,16 @@ from typing import Any
 
 import keras
 
+from kformer.backend import is_tensorflow
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
+from kformer.text.quality_estimate import MIN_PAIRS
 from kformer.text.scores import bleu_metric, chrf_metric, signature_of
 from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.data.batching import BatchOptions
-from kformer.training.data.pairs import check_parallel
+from kformer.training.data.pairs import ParallelText, check_parallel
 from kformer.training.data.preflight import corpus_report
 from kformer.training.data.translation_dataset import translation_windows
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
@@ -83,6 +85,21 @@ def scores(prepared: Prepared, translator: Translator) -> list:
         ]
         for files in texts
     ]
+
+
+def calibrate(validation: ParallelText, translator: Translator) -> str | None:
+    """Calibrates the quality estimate on the first validation text; returns how well it fits.
+
+    There is none if the text has too few pairs, or the translator a choice of languages; or on
+    JAX, which takes minutes to search.
+    """
+    if not validation.source or translator.target_languages or not is_tensorflow():
+        return None
+    files = validation.source[0], validation.target[0]
+    sources, targets = (list(read_lines(file)) for file in files)
+    if sum(bool(source.strip()) for source in sources) < MIN_PAIRS:
+        return None
+    return f"Quality estimates of the validation text: {translator.calibrate(sources, targets)}."
 
 
 def new_model(prepared: Prepared, rising_steps: int) -> Translator:

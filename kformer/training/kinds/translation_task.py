@@ -119,6 +119,10 @@ class TranslationTask(Task):
             sizes["vocab_size"] = config["vocab_size"]
         return sizes
 
+    def calibrate(self, model: Any):
+        """Calibrates the quality estimate, if there is enough validation text."""
+        return self._learning.calibrate(self.validation, model)
+
     def checksum(self, file: str):
         is_text = file in (*self.training.source, *self.training.target)
         is_text = is_text or file in (*self.validation.source, *self.validation.target)

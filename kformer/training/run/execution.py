@@ -58,7 +58,15 @@ def run(prepared: Prepared) -> Any:
     with distribute():
         check_fits(prepared.recipe, prepared.vocabularies.sizes())
         _train(prepared)
-    return prepared.task.load(prepared.output / prepared.task.kind.file)
+    task, file = prepared.task, prepared.output / prepared.task.kind.file
+    model = task.load(file)
+    if remark := task.calibrate(model):
+        model.save(file)
+        print(remark, flush=True)
+    _write_config(prepared, finished=True)
+    keep_newest(prepared.output / CHECKPOINTS)  # The run may be extended.
+    shutil.rmtree(prepared.output / COMPILED, ignore_errors=True)
+    return model
 
 
 def _train(prepared):
@@ -158,7 +166,7 @@ def _resume(prepared, step):
 
 
 def _finish(prepared, choice, history, seconds):
-    """Prints the result, chooses the model, draws the history and marks the run as finished."""
+    """Prints the result, chooses the model and draws the history."""
     output, config, task = prepared.output, prepared.config, prepared.task
     if not (output / task.kind.file).exists():
         raise FloatingPointError(
@@ -171,9 +179,6 @@ def _finish(prepared, choice, history, seconds):
     if average := choice.average():
         print(average_in_words(average, task.kind.file), flush=True)
         config["average"] = average
-    _write_config(prepared, finished=True)
-    keep_newest(output / CHECKPOINTS)  # The run may be extended.
-    shutil.rmtree(output / COMPILED, ignore_errors=True)
 
 
 def _write_config(prepared, finished):

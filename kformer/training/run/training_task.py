@@ -172,6 +172,10 @@ class Task:
         """Loads a model of this kind from its file."""
         return self.kind.part("model").load(path)
 
+    def calibrate(self, model: Any) -> str | None:
+        """Completes the model of a finished run; returns a sentence if that has changed it."""
+        return None
+
 
 class OneTextTask(Task):
     """A kind of model that reads one text and has one stack of layers; base class.
