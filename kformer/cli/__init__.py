@@ -4,7 +4,7 @@
   models, and make the data that they are trained on. `run_flags`: the flags that every run shares.
 - `documents_command`: `translate` of a web page or another document.
 - `translate`, `encode`, `score`, `align`, `evaluate`, `compare`, `tune`, `request`: use
-  models.
+  models. `calibrate`: quality estimates of translations.
 - `serve`: a server of models.
 - `export`, `importing`: other forms of a model, and models of others. `export_options`,
   `export_writing`: shared with the demos.

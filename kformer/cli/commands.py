@@ -20,6 +20,7 @@ _COMMANDS = {  # The module of each, which has a function of the same name.
     "score": "score",
     "encode": "encode",
     "align": "align",
+    "calibrate": "calibrate",
     "inspect": "inspect",
     "export": "export",
     "request": "request",

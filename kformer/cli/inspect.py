@@ -137,6 +137,10 @@ def _texts(model):
         yield "limits", f"{model.max_source_length} ids of a text"
     if getattr(model, "search_defaults", None):
         yield "search", f"by default {_options(model.search_defaults)}"
+    if hasattr(model, "quality_estimate"):
+        estimate = model.quality_estimate
+        unsure = estimate and f"unsure below a chrF of {100 * estimate.threshold:.1f}"
+        yield "quality", unsure or "no estimate; `kformer calibrate`"
     if hasattr(model, "labels"):
         yield "labels", ", ".join(model.labels)
     if hasattr(model, "about"):

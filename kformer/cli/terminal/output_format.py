@@ -13,11 +13,13 @@ _WHAT_FLAGS_SAY = {
     "loop": "repeats itself",
     "length ratio": "has a length that is absurd for its source",
     "term missed": "lacks a term of the glossary",
+    "unsure": "is a guess",
 }
 _FIELDS = (  # Of JSON lines, as far as they are known.
     "text",
     "score",
     "flags",
+    "quality",
     "prompt_tokens",
     "tokens",
     "token_log_probabilities",
@@ -100,7 +102,9 @@ def _lines(format, number, answers):
 
 
 def _fields(number, answer):
-    names = (name for name in _FIELDS if hasattr(answer, name))
+    names = [name for name in _FIELDS if hasattr(answer, name)]
+    if getattr(answer, "quality", None) is None:
+        names = [name for name in names if name != "quality"]
     return {"line": number, **{name: getattr(answer, name) for name in names}}
 
 
