@@ -7,7 +7,7 @@ import time
 import tensorflow as tf
 
 from kformer.backend import in_parts
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe
 
 # Fitted to the peak memory and the speed of the tiny and the base model, in float32 on two cores.
 # tests/training/run/test_cost.py measures the memory.
@@ -88,6 +88,7 @@ def training_cost(
     and the logits, in float32. The time is the sum of the matrix products' (three times a forward
     pass, at the machine's speed in the recipe's precision) and of all other work's, which is a
     share of the time of the same products in float32 that falls with the width: 130 / d_model.
+    Consistency training computes each text twice.
 
     Args:
         recipe: Sizes of the model and of a batch.
@@ -118,9 +119,10 @@ def training_cost(
         parameters += recipe.vocab_size * d
     copies = (5 if recipe.ema_momentum else 4) + _TEMPORARY
     kept = (encoder_layers + decoder_layers) / 2 * (_OF_WIDTH * d + _OF_INNER_WIDTH * ff)
-    floats = copies * parameters + recipe.tokens_per_batch * (_LOGITS * vocab + kept)
+    views = 1 if recipe.consistency == NO_CONSISTENCY else 2
+    floats = copies * parameters + views * recipe.tokens_per_batch * (_LOGITS * vocab + kept)
     # A multiplication and an addition for each weight; the backward pass is two more of these.
-    operations = 3 * 2 * (source_tokens * encoder + target_tokens * (decoder + vocab * d))
+    operations = 3 * 2 * (source_tokens * encoder + target_tokens * (decoder + vocab * d)) * views
     float32_speed = speed or matmul_speed("float32")
     product_speed = float32_speed
     if speed is None and recipe.precision != "float32":
