@@ -60,9 +60,10 @@ def train(
 
     The same command resumes an unfinished run.
     """
-    if not (source or target or pairs or shards):
+    if not (source or target or pairs or shards or settings.get("directions")):
         raise ValueError(
-            "Training needs --source and --target, --pairs, or --shards. Received: none of them."
+            "Training needs --source and --target, --pairs, --direction, or --shards. "
+            "Received: none of them."
         )
     flags, options, changes = Settings.among(settings, TranslationOptions)
     recipe = recipe or ("fine-tune" if "warm_start" in options else "tiny")

@@ -164,12 +164,26 @@ def search_defaults_in(path: str | Path) -> dict:
     return dict(_held(Path(path))["config"].get("search_defaults") or {})
 
 
-def tokenizer_models(path: str | Path, prefix_kept: bool = False) -> tuple[bytes, bytes | None]:
+def target_languages_in(path: str | Path) -> dict[str, str]:
+    """Reads the pieces of the target languages of a `.keras` translator by code, as `prefix_in`."""
+    languages = (_held(Path(path)) or {"config": {}})["config"].get("target_languages")
+    return dict(languages) if isinstance(languages, dict) else {}
+
+
+def about_in(path: str | Path) -> dict:
+    """Reads the facts about the translator in a `.keras` file, as `prefix_in`."""
+    return dict((_held(Path(path)) or {"config": {}})["config"].get("about") or {})
+
+
+def tokenizer_models(
+    path: str | Path, prefix_kept: bool = False, languages_kept: bool = False
+) -> tuple[bytes, bytes | None]:
     """Reads the SentencePiece models in a `.keras` file, without loading the rest.
 
     Args:
         path: The file.
         prefix_kept: Whether the caller keeps a prefix of the source, which is not in its model.
+        languages_kept: Whether the caller keeps a choice of languages, which is not in it either.
 
     Returns:
         The model of the source; and of the target, if it has a tokenizer of its own, else None.
@@ -186,10 +200,10 @@ def tokenizer_models(path: str | Path, prefix_kept: bool = False) -> tuple[bytes
             "A vocabulary for training must be of a tokenizer without a prefix. "
             f"Received: path={str(path)!r}, with prefix={config['prefix']!r}."
         )
-    if languages := config.get("target_languages"):
+    if (languages := config.get("target_languages")) and not languages_kept:
         raise ValueError(
-            "A vocabulary for training must be of a model of one target language. "
-            "Import it for one, by --target-language. "
+            "A vocabulary for training must be of a model of one target language; of several, name "
+            "them by --direction, or import the model for one, by --target-language. "
             f"Received: path={str(path)!r}, into {', '.join(languages)}."
         )
     own_target = config.get("own_target_tokenizer", False)
@@ -199,7 +213,10 @@ def tokenizer_models(path: str | Path, prefix_kept: bool = False) -> tuple[bytes
             source, *target = (archive.read(f"{_ASSETS}/{name}/{ASSET}") for name in names)
     except ValueError as error:
         raise ValueError(f"{_whole(kind)} Received: path={str(path)!r} ({error}).") from error
-    return source, target[0] if target else None
+    joint = config.get("transformer", {}).get("target_vocab_size") is None
+    if not target or (target[0] == source and joint):  # Only the source has a prefix.
+        return source, None
+    return source, target[0]
 
 
 def _whole(kind):

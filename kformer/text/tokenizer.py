@@ -161,10 +161,18 @@ class Tokenizer(keras.layers.Layer):
         check_target_language(target_language, self.target_languages)
         if target_language is None:
             return self
-        tokenizer = Tokenizer(prefix=self.target_languages[target_language])
+        tokenizer = self._with_prefix(self.target_languages[target_language])
+        tokenizer.prefix_id = self.language_ids[target_language]
+        return tokenizer
+
+    def without_prefix(self) -> "Tokenizer":
+        """Returns a tokenizer of the same model without a prefix and a choice of languages."""
+        return self._with_prefix(None)
+
+    def _with_prefix(self, prefix):
+        tokenizer = Tokenizer(prefix=prefix)
         for name in _MODEL_ATTRIBUTES:
             setattr(tokenizer, name, getattr(self, name))
-        tokenizer.prefix_id = self.language_ids[target_language]
         return tokenizer
 
     def tokenize(self, texts: Any, prefix_ids: Any = None):
@@ -286,6 +294,11 @@ class Tokenizer(keras.layers.Layer):
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Returns the piece of each of `ids`, a sequence of integers, as in the vocabulary."""
         return [self._library.IdToPiece(int(i)) for i in ids]
+
+    @property
+    def symbol_ids(self) -> set[int]:
+        """The ids of control symbols, such as those of languages, which stand for no text."""
+        return {i for i in range(self.vocab_size) if self._library.IsControl(i)}
 
     @property
     def spelled(self) -> list[bytes]:

@@ -11,7 +11,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ def learn(
     split_digits: bool = False,
     line_breaks: bool = False,
     long_lines: bool = True,
+    languages: Collection[str] = (),
 ) -> bytes:
     """Learns a model with byte fallback from text files.
 
@@ -66,6 +67,7 @@ def learn(
             spaces; then the lines are parts of longer texts.
         long_lines: Whether lines of more than `kformer.text.long_lines.LONGEST` bytes count, which
             are too long for a pair.
+        languages: Codes of target languages, which get symbols, as by `with_languages`.
 
     Returns:
         The SentencePiece model file's content.
@@ -89,6 +91,7 @@ def learn(
     by_words = pieces == "word"
     text = functools.partial(_lines, as_list(files), normalize, separators, by_words, long_lines)
     settings = {"model_type": pieces, "split_digits": split_digits}
+    symbols = [*map(language_symbol, languages)]
     if line_breaks:
         settings |= _LINE_SETTINGS
         if pieces != "word":
@@ -96,7 +99,7 @@ def learn(
     coverage, widened = character_coverage, False
     while True:
         try:
-            model = _learn(text, vocab_size, coverage, settings)
+            model = _learn(text, vocab_size, coverage, settings, symbols)
         except RuntimeError as error:
             supported = _supported(str(error))
             if supported is not None and not widened:
@@ -127,12 +130,13 @@ def _with_more_characters(lines, coverage, count):
     return max(coverage, (sums[covered + count - 1] - 0.5) / sums[-1])
 
 
-def _learn(text, vocab_size, character_coverage, settings):
+def _learn(text, vocab_size, character_coverage, settings, symbols):
     """Returns a `ModelProto`.
 
     Args:
         text: Returns the normalized lines.
         settings: Of SentencePiece's trainer.
+        symbols: Control symbols to add.
     """
     kind = settings["model_type"]
     added = []  # Pieces that SentencePiece's trainer does not learn.
@@ -140,21 +144,60 @@ def _learn(text, vocab_size, character_coverage, settings):
         added.append(SPACE)
     if not settings.get("remove_extra_whitespaces", True):
         added.append(LINE_BREAK)
+    further = len(added) + len(symbols)
     try:
-        model = _trained(text(), vocab_size - len(added), character_coverage, settings)
+        model = _trained(text(), vocab_size - further, character_coverage, settings)
     except RuntimeError as error:
         supported = _supported(str(error))
-        raise RuntimeError(_too_large(supported + len(added)) if supported else error) from error
+        raise RuntimeError(_too_large(supported + further) if supported else error) from error
     model.trainer_spec.model_type = model.trainer_spec.UNIGRAM
     model.pieces.extend(model.SentencePiece(piece=piece, score=-math.inf) for piece in added)
     lowest = min(piece.score for piece in model.pieces if piece.score > -math.inf)
     for piece in model.pieces:
         if piece.score == -math.inf:  # It is not in the lines.
             piece.score = lowest - 1
+    _add_symbols(model, symbols)
     model.trainer_spec.vocab_size = len(model.pieces)
     if kind != "unigram" and len(model.pieces) < vocab_size:
         raise RuntimeError(_too_large(len(model.pieces)))
     return model
+
+
+def language_symbol(code: str) -> str:
+    """Returns the piece that stands before a source to choose the language of its translation."""
+    return f">>{code}<<"
+
+
+def with_languages(model: bytes, languages: Iterable[str]) -> bytes:
+    """Returns a SentencePiece model with a symbol for each language, at the end of its ids.
+
+    A symbol is a control piece: text is never split into it, and it has no text of its own.
+
+    Args:
+        model: The bytes of the model; symbols that it has already stay where they are.
+        languages: Codes of languages.
+    """
+    proto = sentencepiece_model_pb2.ModelProto.FromString(model)
+    if not _add_symbols(proto, map(language_symbol, languages)):
+        return model
+    proto.trainer_spec.vocab_size = len(proto.pieces)
+    return proto.SerializeToString()
+
+
+def _add_symbols(model, symbols):
+    """Adds control pieces to a `ModelProto`; returns whether any was missing."""
+    kinds = {piece.piece: piece.type for piece in model.pieces}
+    control = model.SentencePiece.CONTROL
+    added = [symbol for symbol in symbols if kinds.get(symbol) != control]
+    if text := [symbol for symbol in added if symbol in kinds]:
+        raise ValueError(
+            "The symbol of a language must not be a piece of text. "
+            f"Received: a SentencePiece model with the piece {text[0]!r}."
+        )
+    model.pieces.extend(
+        model.SentencePiece(piece=symbol, score=0.0, type=control) for symbol in added
+    )
+    return bool(added)
 
 
 def _trained(lines, vocab_size, character_coverage, settings):

@@ -5,6 +5,7 @@ from .callbacks.training_progress import Progress
 from .callbacks.translation_scores import TranslationScores
 from .callbacks.weight_average import WithAverage
 from .data.corpus_report import CorpusReport
+from .data.directions import Direction
 from .data.dropped_pairs import DroppedPairs
 from .data.pairs import check_parallel, split_pairs
 from .data.preflight import check_corpus, count_dropped_pairs
@@ -31,6 +32,7 @@ from .trainers import train, train_classifier, train_language_model, train_tagge
 __all__ = [
     "AveragedAdam",
     "CorpusReport",
+    "Direction",
     "DroppedPairs",
     "Interrupted",
     "KeepBest",

@@ -3,7 +3,7 @@
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -28,6 +28,7 @@ class Progress(keras.callbacks.Callback):
         monitor: Name of the score that chooses the best model; it has a column of its own.
         is_best: Callable (epoch) -> whether the model of the validation after so many epochs is
             the best so far; its row is marked.
+        texts: Names of validation texts that have a column each, beside their mean.
     """
 
     def __init__(
@@ -36,11 +37,12 @@ class Progress(keras.callbacks.Callback):
         epochs: int,
         monitor: str = "val_loss",
         is_best: Callable[[float], bool] | None = None,
+        texts: Sequence[str] = (),
     ):
         super().__init__()
         self.batches = batches
         self.epochs = epochs
-        self._monitor, self._is_best = monitor, is_best
+        self._monitor, self._is_best, self._texts = monitor, is_best, texts
         self._terminal = sys.stdout.isatty()
         self._pause = 0.2 if self._terminal else 60.0  # Seconds between two lines.
         self._columns = None  # Of the table: titles by name in the logs.
@@ -111,7 +113,7 @@ class Progress(keras.callbacks.Callback):
         self._shown = time.monotonic()
         gap = " " * (1 + (shutil.get_terminal_size().columns >= _WIDE))
         if self._columns is None:
-            self._columns = _columns(logs, self._monitor)
+            self._columns = _columns(logs, self._monitor, self._texts)
             head = [f"{'epoch':>{self._first}}", *map(_cell, self._columns, self._columns.values())]
             self._print(gap.join([*head, f"{'left':>8}"]))
         number = f"{epoch:.4g}" if epoch % 1 else f"{epoch:.0f}"
@@ -161,7 +163,7 @@ def hours(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
-def _columns(logs, monitor):
+def _columns(logs, monitor, texts=()):
     """Returns the titles of the columns of scores by their names in the logs."""
     columns = {"loss": "loss"}
     if any(name.startswith("val_") for name in logs):
@@ -169,6 +171,8 @@ def _columns(logs, monitor):
         scores = [monitor, *_SCORES] if monitor not in columns else [*_SCORES]
         chosen = next((name for name in scores if name in logs), None)
         columns |= {chosen: _SCORES.get(chosen, chosen.replace("_", " "))} if chosen else {}
+        kind = (chosen or "val_loss").removeprefix("val_")
+        columns |= {f"val_{text}_{kind}": text for text in texts}
     else:
         columns |= _WITHOUT_VALIDATION
     columns |= {name: name for name in logs if name.endswith("/s")}

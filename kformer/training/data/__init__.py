@@ -1,6 +1,7 @@
 """Training data: parallel text files to batches of ids.
 
 - `pairs`: parallel files, tables and Python objects, as the files of a run.
+- `directions`: the texts of a model of several languages, each with its direction.
 - `mixture`: several corpora with their weights, and how often each is read.
 - `translation_dataset`: `translation_dataset`, a `tf.data.Dataset` of batches. `windows`,
   `batching`: windows of text with their statistics, and batches by length, for all such data sets.

@@ -37,6 +37,8 @@ class Mixture:
             n^(1 / temperature), and a pass has as many pairs as all corpora together
             ([Arivazhagan et al., 2019](https://arxiv.org/abs/1907.05019)). At 1 all weights are
             1; at 5 small corpora are read often.
+        groups: With `temperature`: a name for each corpus. Corpora of one name count as one, as the
+            texts of one direction of translation do.
         window: Maximum number of pairs in a window.
         longest: Number of bytes that are read of a line, at most.
 
@@ -55,6 +57,7 @@ class Mixture:
         target_files: Sequence[str | Path],
         weights: Sequence[float] | None = None,
         temperature: float | None = None,
+        groups: Sequence[str] | None = None,
         window: int = WINDOW,
         longest: int = LONGEST,
     ):
@@ -63,12 +66,12 @@ class Mixture:
         self._pairs = self.count(source_files, target_files)
         self.files = list(zip(source_files, target_files, strict=True))
         self.names = [source for source, _ in self.files]
-        self.weights = corpus_weights(self._pairs, weights, temperature)
+        self.weights = corpus_weights(self._pairs, weights, temperature, groups)
         self._rounds = [math.ceil(weight) for weight in self.weights]
         read = sum(times * pairs for times, pairs in zip(self._rounds, self._pairs, strict=True))
         self._number = math.ceil(read / window)
         # The share that a round keeps: all, except for the last round of each corpus.
-        self._shares = [1.0, *(weight % 1 or 1.0 for weight in self.weights)]
+        self._shares = [share for weight in self.weights for share in (1.0, weight % 1 or 1.0)]
 
     count = staticmethod(count_pairs)  # From lists of paths to numbers of pairs.
 
@@ -89,7 +92,8 @@ class Mixture:
     def windows(self):
         """Yields (source, target, round), string tensors (N,) and an int32 tensor (N,).
 
-        `round` is for `thin`: 0 for a pair that stays, i + 1 in the last round of corpus i.
+        `round` is for `thin` and `corpus_of`: 2 i for a pair of corpus i that stays, 2 i + 1 in the
+        last round of corpus i.
         """
         parts = [self._part(i) for i in range(len(self.files))]
         windows = tf.data.Dataset.zip(tuple(parts)).map(
@@ -111,6 +115,11 @@ class Mixture:
     def place_of(self, place: int) -> tuple[int, int]:
         """Returns the number of the corpus, from 0, and of its line, from 1, of a place."""
         return place // _PLACES, place % _PLACES + 1
+
+    @staticmethod
+    def corpus_of(rounds: Any):
+        """Returns the number of the corpus of each pair, from 0, for the rounds of `windows`."""
+        return rounds // 2
 
     def _part(self, i):
         """Yields the part of corpus i in each window."""
@@ -152,7 +161,7 @@ class Mixture:
     def _round(self, i, number, text):
         """Returns the rounds of the pairs of corpus i in the window of a number."""
         whole = math.floor(self.weights[i]) * self._pairs[i]
-        return tf.where(self._numbers(i, number, text) < whole, 0, i + 1)
+        return tf.where(self._numbers(i, number, text) < whole, 2 * i, 2 * i + 1)
 
     def _places(self, i, number, text):
         """Returns the places of the pairs of corpus i in the window of a number."""

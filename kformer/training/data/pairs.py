@@ -8,6 +8,7 @@ import hashlib
 import math
 import os
 import reprlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,23 +30,25 @@ class ParallelText(NamedTuple):
             file.
         paths: Lists of paths by the name of the user's argument: "source" and "target", or "pairs".
         recorded: Whether `paths` still exist when the process has ended.
+        directions: The direction of each pair of files, such as "de-en"; empty if there is only
+            one, whose languages need no names.
+        shown: How to show each file that was made from something else, by its path.
     """
 
     source: list[str]
     target: list[str]
     paths: dict[str, list[str]]
     recorded: bool = True
+    directions: Sequence[str] = ()
+    shown: Mapping[str, str] = {}
 
-    def names(self) -> dict[str, str]:
-        """Returns the name by which to show each file that was made from something else."""
-        if "pairs" not in self.paths:
-            return {}
-        shown = self.paths["pairs"] if self.recorded else ["the pairs"]
-        return {
-            path: name
-            for side in (self.source, self.target)
-            for path, name in zip(side, shown, strict=True)
-        }
+    def one_by_one(self) -> "list[ParallelText]":
+        """Returns each pair of files as a text of its own."""
+        directions = [[name] for name in self.directions] or [[]] * len(self.source)
+        return [
+            self._replace(source=[source], target=[target], directions=direction)
+            for source, target, direction in zip(self.source, self.target, directions, strict=True)
+        ]
 
 
 def split_pairs(
@@ -108,11 +111,18 @@ def parallel_text(
     if isinstance(pairs, str | os.PathLike) or _are_paths(pairs):
         tables = as_list(pairs)
         sides = [_split(file, names, columns is not None, *_state(file)) for file in tables]
-        return ParallelText(*map(list, zip(*sides, strict=True)), {"pairs": tables})
+        source, target = map(list, zip(*sides, strict=True))
+        shown = _shown(source, target, tables)
+        return ParallelText(source, target, {"pairs": tables}, shown=shown)
     paths = write_columns(_read_again(pairs, names), COLUMNS)
     if not Path(paths[0]).stat().st_size:
         raise ValueError(f"There must be pairs. Received: {kind}pairs={reprlib.repr(pairs)}.")
-    return ParallelText(paths[:1], paths[1:], {"pairs": paths}, recorded=False)
+    shown = _shown(paths[:1], paths[1:], ["the pairs"])
+    return ParallelText(paths[:1], paths[1:], {"pairs": paths}, recorded=False, shown=shown)
+
+
+def _shown(source, target, names):
+    return {path: name for side in (source, target) for path, name in zip(side, names, strict=True)}
 
 
 def _elements(dataset):
@@ -346,22 +356,30 @@ def check_weights(
 
 
 def corpus_weights(
-    pairs: list[int], weights: list[float] | None = None, temperature: float | None = None
+    pairs: list[int],
+    weights: list[float] | None = None,
+    temperature: float | None = None,
+    groups: Sequence[str] | None = None,
 ) -> list[float]:
     """Returns how often a pass reads each corpus, rounded to six decimals.
 
     Args:
         pairs: Number of pairs of each corpus.
-        weights, temperature: See `Mixture`.
+        weights, temperature, groups: See `Mixture`.
 
     Raises:
         ValueError: The weights or the temperature are out of range.
     """
     check_weights(len(pairs), weights, temperature)
     if temperature is not None:
-        drawn = [(number / max(pairs)) ** (1 / temperature) for number in pairs]
-        scale = sum(pairs) / sum(drawn)
-        weights = [scale * draw / number for draw, number in zip(drawn, pairs, strict=True)]
+        names = range(len(pairs)) if groups is None else groups
+        sizes = Counter()
+        for name, number in zip(names, pairs, strict=True):
+            sizes[name] += number
+        most = max(sizes.values())
+        drawn = {name: (size / most) ** (1 / temperature) for name, size in sizes.items()}
+        scale = sum(pairs) / sum(drawn.values())
+        weights = [scale * drawn[name] / sizes[name] for name in names]
     elif weights is None:
         weights = [1.0] * len(pairs)
     return [round(weight, 6) for weight in weights]

@@ -164,7 +164,7 @@ def side_report(
 ) -> SideReport:
     """Returns the report of a side, from fields of `Statistics`."""
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
-    special = {tokenizer.padding_id, tokenizer.start_id, tokenizer.end_id}
+    special = {tokenizer.padding_id, tokenizer.start_id, tokenizer.end_id} | tokenizer.symbol_ids
     lengths = [0 if i in special else _characters(piece) for i, piece in enumerate(pieces)]
     lengths[tokenizer.unknown_id] = 1
 

@@ -67,6 +67,7 @@ class ByteFallbackAugmentation(Respelling):
         ids = {piece: i for i, piece in enumerate(pieces)}
         byte_ids = {int(m[1], 16): ids[m[0]] for m in map(BYTE.fullmatch, pieces) if m}
         special = {tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id}
+        special |= tokenizer.symbol_ids
 
         def spell(i):
             word = pieces[i].lstrip(SPACE)

@@ -125,7 +125,11 @@ def translation_dataset(
 
 
 def translation_windows(
-    source: Sequence[str], target: Sequence[str], tokenizers: Sequence, options: BatchOptions
+    source: Sequence[str],
+    target: Sequence[str],
+    tokenizers: Sequence,
+    options: BatchOptions,
+    directions: Sequence[tuple[str, int]] | None = None,
 ) -> Windows:
     """Returns the windows of `translation_dataset`.
 
@@ -133,16 +137,29 @@ def translation_windows(
         source, target: Lists of paths of parallel text.
         tokenizers: `kformer.Tokenizer` of the source and of the target.
         options: The other arguments.
+        directions: Of text of several directions the name of each corpus's direction, and the id
+            that stands before its sources.
     """
+    names, prefix_ids = zip(*directions, strict=True) if directions else (None, None)
     most = options.filter.most_bytes + 1  # A byte more shows that a line is too long.
-    mixture = Mixture(source, target, options.weights, options.temperature, longest=most)
+    mixture = Mixture(source, target, options.weights, options.temperature, names, longest=most)
     options.check_fit()
     respelled = {side: options.respellings(side) for side in {*tokenizers}}
     form = options.batching()
     batch = pair_batch(form, *tokenizers)
     respellings = [respelled[side] for side in tokenizers]
     views, noise = options.views(*tokenizers), Noise.of(options.noise)
-    return Windows(tokenizers, mixture, options, form, batch, respellings, views, noise=noise)
+    return Windows(
+        tokenizers,
+        mixture,
+        options,
+        form,
+        batch,
+        respellings,
+        views,
+        noise=noise,
+        prefix_ids=prefix_ids,
+    )
 
 
 def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:

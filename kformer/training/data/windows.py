@@ -84,6 +84,7 @@ class Windows:
         views: `TwoViews` of a batch; None for one view.
         noise: `Noise` of the text; or None.
         cut: Whether rows that are too long are cut, instead of being dropped.
+        prefix_ids: For each corpus the id that stands before its sources; None for none.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Windows:
         views: TwoViews | None = None,
         cut: bool = False,
         noise: Noise | None = None,
+        prefix_ids: Sequence[int] | None = None,
     ):
         self._sides = sides
         self.mixture = mixture
@@ -108,6 +110,7 @@ class Windows:
         self._noise = noise
         self._shuffle, self._seed = options.shuffle, options.seed
         self._cut = cut
+        self._prefix_ids = None if prefix_ids is None else tf.constant(prefix_ids, tf.int32)
 
     @property
     def max_length(self) -> int:
@@ -188,7 +191,7 @@ class Windows:
 
     def _statistics(self, source, target, rounds, places, seed):
         """Returns the `Statistics` of a window, from eager tensors."""
-        rows = self._tokenized(source, target)
+        rows = self._tokenized(source, target, rounds)
         is_first = places >= 0
         lengths = [length + 1 for length in row_lengths(rows)]
         too_long = longer_side(source, target) > self._filter.most_bytes
@@ -219,7 +222,8 @@ class Windows:
 
     def _counts(self, source, target, rounds, seed):
         """Returns the number of batches of each bucket in a window, int64 (K,)."""
-        return self._counts_of(self._tokenized(source, target), source, target, rounds, seed)[1]
+        rows = self._tokenized(source, target, rounds)
+        return self._counts_of(rows, source, target, rounds, seed)[1]
 
     def _counts_of(self, rows, source, target, rounds, seed):
         """Returns the ids of both sides in the batches of a window, and the batches by bucket.
@@ -230,10 +234,13 @@ class Windows:
         tokens = np.array([int(tf.reduce_sum(length)) for length in lengths])
         return tokens, self.batching.counts(*lengths)
 
-    def _tokenized(self, source, target):
+    def _tokenized(self, source, target, rounds):
         """Returns the rows of both sides, without end ids."""
-        texts = source, target
-        return [side.tokenize(text) for side, text in zip(self._sides, texts, strict=True)]
+        source_side, target_side = self._sides
+        if self._prefix_ids is None:
+            return [source_side.tokenize(source), target_side.tokenize(target)]
+        prefix_ids = tf.gather(self._prefix_ids, self.mixture.corpus_of(rounds))
+        return [source_side.tokenize(source, prefix_ids), target_side.tokenize(target)]
 
     def _chosen(self, rows, source, target, rounds, seeds):
         """Returns the rows of a window without end ids, those that are used, and their lengths.
@@ -252,14 +259,14 @@ class Windows:
 
     def _window(self, source, target, rounds, seed):
         """Returns the input of `_batches`: rows, order, batches' limits and buckets, the seed."""
-        seeds, rows = _seeds(seed), self._tokenized(source, target)
+        seeds, rows = _seeds(seed), self._tokenized(source, target, rounds)
         rows, chosen, lengths = self._chosen(rows, source, target, rounds, seeds)
         rows = [
             side.with_end(tf.gather(row, chosen))
             for side, row in zip(self._sides, rows, strict=True)
         ]
         if self._noise is not None:
-            texts = tf.gather(source, chosen), tf.gather(target, chosen)
+            texts = tf.gather(source, chosen), tf.gather(target, chosen), tf.gather(rounds, chosen)
             rows = self._with_noise(rows, texts, self.batching.most_ids(*lengths), seed)
         limits = self.batching.limits(*lengths)
         buckets = self.batching.buckets(*lengths, limits)
@@ -283,15 +290,17 @@ class Windows:
         """Returns rows with end ids in which random ones are those of noisy text, where they fit.
 
         Args:
-            rows, texts: Rows and string tensors (N,) of both sides.
+            rows: Rows of both sides.
+            texts: string tensors (N,) of both sides, and their rounds, int32 (N,).
             most: int32 tensor (N,), the most ids of a side that fit.
             seed: int64 tensor (2,).
         """
         types = [tf.int64, tf.string, tf.string]
-        places, *texts = tf.numpy_function(self._noisy, [*texts, seed], types, stateful=False)
-        for tensor in (places, *texts):
+        *sides, rounds = texts
+        places, *sides = tf.numpy_function(self._noisy, [*sides, seed], types, stateful=False)
+        for tensor in (places, *sides):
             tensor.set_shape([None])
-        noisy = self._tokenized(*texts)
+        noisy = self._tokenized(*sides, tf.gather(rounds, places))
         if self._cut:
             noisy = [side[:, : self._filter.max_length - 1] for side in noisy]
         noisy = [side.with_end(row) for side, row in zip(self._sides, noisy, strict=True)]

@@ -1,6 +1,7 @@
 """The translator that a run trains, with random weights or another model's; its text and report."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -14,6 +15,7 @@ from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.data.batching import BatchOptions
+from kformer.training.data.directions import codes_of
 from kformer.training.data.pairs import ParallelText, check_parallel
 from kformer.training.data.preflight import corpus_report
 from kformer.training.data.translation_dataset import translation_windows
@@ -37,15 +39,25 @@ def text_of(prepared: Prepared) -> TextOfRun:
     if task.sets:
         training = ShardBatches(task.sets, batches)
     else:
-        files = task.training.source, task.training.target
-        training = translation_windows(*files, tokenizers, batches)
-    pairs = zip(task.validation.source, task.validation.target, strict=True)
+        training = _windows(prepared, task.training, tokenizers, batches)
     plain = batches.for_validation()
-    return TextOfRun(training, [translation_windows([s], [t], tokenizers, plain) for s, t in pairs])
+    validation = [
+        _windows(prepared, text, tokenizers, plain) for text in task.validation.one_by_one()
+    ]
+    return TextOfRun(training, validation)
+
+
+def _windows(prepared, text, tokenizers, options):
+    """Returns the windows of parallel text, with the symbols of target languages, if any."""
+    symbols = prepared.tokenizers[0].language_ids
+    directions = [(name, symbols[codes_of(name)[1]]) for name in text.directions if symbols]
+    return translation_windows(text.source, text.target, tokenizers, options, directions)
 
 
 def _tokenizers_of_sides(prepared):
     source, target = prepared.tokenizers
+    if source.target_languages:  # The data has their symbols.
+        source = source.without_prefix()
     return source, target or source
 
 
@@ -59,31 +71,39 @@ def report(prepared: Prepared) -> str:
             pairs = check_parallel(task.validation.source, task.validation.target)
             lines.append(f"Validation: {pairs:,} pairs.")
     else:
-        tokenizers, names = _tokenizers_of_sides(prepared), task.training.names()
+        tokenizers, names = _tokenizers_of_sides(prepared), task.training.shown
         corpus = corpus_report(training, validation, tokenizers, prepared.origin, names)
         lines, number = [str(corpus)], corpus.batches
         tokens = corpus.source_tokens, corpus.target_tokens
     lines += [*training_cost(recipe, *tokens).lines(), *pace_of(recipe, number).lines()]
     if recipe.monitor in TRANSLATION_MONITORS:
-        bleu = bleu_metric(task.options.tokenize, task.target_language)
-        lines += [f"val_bleu: {signature_of(bleu)}", f"val_chrf: {signature_of(chrf_metric())}"]
+        lines += [
+            f"val_{name}bleu: {signature_of(bleu_metric(task.options.tokenize, language))}"
+            for name, language in _languages_of_validation(task).items()
+        ]
+        lines.append(f"val_chrf: {signature_of(chrf_metric())}")
     return "\n".join(lines)
+
+
+def _languages_of_validation(task):
+    """Returns the target language of each validation text by its direction; "" without any."""
+    directions = {f"{name}_": codes_of(name)[1] for name in task.validation.directions}
+    return directions or {"": task.target_language}
 
 
 def scores(prepared: Prepared, translator: Translator) -> list:
     """Returns the callbacks for BLEU and chrF of each validation text, if one is monitored."""
     task = prepared.task
-    texts = zip(task.validation.source, task.validation.target, strict=True)
+    files = [*zip(task.validation.source, task.validation.target, strict=True)]
     if prepared.recipe.monitor not in TRANSLATION_MONITORS:
-        return [[] for _ in texts]
+        return [[] for _ in files]
+    translators = [translator] * len(files)
+    if translator.target_languages:
+        translators = [translator.into(codes_of(name)[1]) for name in task.validation.directions]
     tokenize = task.options.tokenize
     return [
-        [
-            TranslationScores(
-                translator, *(list(read_lines(file)) for file in files), tokenize=tokenize
-            )
-        ]
-        for files in texts
+        [TranslationScores(into, *(list(read_lines(file)) for file in both), tokenize=tokenize)]
+        for into, both in zip(translators, files, strict=True)
     ]
 
 
@@ -113,6 +133,7 @@ def new_model(prepared: Prepared, rising_steps: int) -> Translator:
         target_tokenizer,
         task.target_language,
         rising_steps,
+        task.all_directions,
     )
 
 
@@ -134,6 +155,7 @@ def new_translator(
     target_tokenizer: Tokenizer | None = None,
     target_language: str | None = None,
     rising_steps: int | None = None,
+    directions: Sequence[str] = (),
 ) -> Translator:
     """Returns a translator ready for `fit`.
 
@@ -144,6 +166,7 @@ def new_translator(
         target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
         target_language: Code of the language of the translations, if it is known.
         rising_steps: As for `WarmupSchedule`.
+        directions: The directions that the model learns, such as "de-en", if it learns several.
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
@@ -154,6 +177,11 @@ def new_translator(
     about = {} if start_model is None else dict(start_model.about)
     if target_language is not None:
         about["target_language"] = target_language
+    if tokenizer.target_languages:
+        about.pop("target_language", None)
+        target_tokenizer = target_tokenizer or tokenizer.without_prefix()
+    if directions:
+        about["directions"] = [*directions]
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
     if start_model is not None:
         warm_start(translator, start_model)

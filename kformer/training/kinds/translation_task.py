@@ -1,19 +1,24 @@
 """A training run of a translator, on text or on shards, before TensorFlow loads."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kformer.kinds import TRANSLATOR
 from kformer.tasks.keras_file import (
+    about_in,
     prefix_in,
     target_language_in,
+    target_languages_in,
     tokenizer_models,
     transformer_config,
 )
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import as_list
+from kformer.text.vocabulary import language_symbol
+from kformer.training.data.directions import both_directions, codes_of, text_of_directions
 from kformer.training.data.dropped_pairs import check_some_are_left
 from kformer.training.data.pairs import (
     ParallelText,
@@ -42,6 +47,7 @@ class TranslationTask(Task):
 
     Attributes:
         sets: `ShardSet`s to train on instead of text.
+        directions: The direction of each corpus, such as "de-en"; empty without directions.
     """
 
     sets: Sequence = ()
@@ -56,6 +62,7 @@ class TranslationTask(Task):
         valid = {f"valid_{name}": paths for name, paths in validation.paths.items()}
         super().__init__({**training.paths, **valid}, options)
         self.training = training
+        self.directions = [*training.directions]
         self.validation = validation
         self.temporary = {
             *(() if training.recorded else training.paths),
@@ -66,14 +73,64 @@ class TranslationTask(Task):
         super().check(recipe)
         options = self.options
         check_weights(self.corpora, options.weights, options.temperature)
+        self._check_directions()
         if recipe.monitor in TRANSLATION_MONITORS:
-            bleu_tokenizer(options.tokenize, self.target_language)
+            for language in self._languages_of_validation():
+                bleu_tokenizer(options.tokenize, language)
+
+    def _check_directions(self):
+        """Raises ValueError if only one of training and validation text has directions."""
+        validation = self.validation
+        if validation.source and bool(validation.directions) != bool(self.directions):
+            raise ValueError(
+                "Text of several directions is validated by direction, and other text is not. "
+                f"Received: {len(self.directions)} training and {len(validation.directions)} "
+                "validation texts with directions."
+            )
+        targets = {*self.target_languages} or {codes_of(name)[1] for name in self.directions}
+        for name in validation.directions:
+            if codes_of(name)[1] not in targets:
+                raise ValueError(
+                    "Validation text must be in a language that the model translates into: "
+                    f"{', '.join(sorted(targets))}. Received: valid_directions={name!r}."
+                )
+
+    def _languages_of_validation(self):
+        targets = [codes_of(name)[1] for name in self.validation.directions]
+        return targets or [self.target_language]
 
     @property
     def target_language(self) -> str | None:
-        """Code of the language of the translations: as given, or of the model to start from."""
+        """Code of the language of the translations: as given, or of the model to start from.
+
+        None if the model has several.
+        """
+        if self.directions:
+            targets = {codes_of(name)[1] for name in self.directions}
+            return None if self.target_languages else targets.pop()
         language, start = self.options.target_language, self.options.warm_start
         return language or (None if start is None else target_language_in(start))
+
+    @functools.cached_property
+    def target_languages(self) -> dict[str, str]:
+        """Symbols, by the code, of the languages of which each translation needs one; or {}.
+
+        They are those of the model to start from, and of the directions. One alone needs no symbol.
+        """
+        if not self.directions:
+            return {}
+        start = self.options.warm_start
+        known = {} if start is None else target_languages_in(start)
+        targets = [codes_of(name)[1] for name in self.directions]
+        languages = {code: language_symbol(code) for code in targets} | known
+        return languages if known or len(languages) > 1 else {}
+
+    @property
+    def all_directions(self) -> list[str]:
+        """The directions that the model has seen, also as the model to start from."""
+        start = self.options.warm_start
+        before = [] if start is None else about_in(start).get("directions", [])
+        return [*dict.fromkeys([*before, *self.directions])]
 
     @property
     def corpora(self) -> int:
@@ -86,8 +143,14 @@ class TranslationTask(Task):
 
     @property
     def validation_names(self):
-        names = self.validation.names()
-        return [names.get(file, file) for file in self.validation.source]
+        if self.validation.directions:
+            return [*self.validation.directions]
+        shown = self.validation.shown
+        return [shown.get(file, file) for file in self.validation.source]
+
+    @property
+    def is_chosen_by_mean(self):
+        return bool(self.validation.directions)
 
     def read_examples(self):
         validation = self.validation
@@ -96,21 +159,24 @@ class TranslationTask(Task):
         return {"pairs": check_parallel(self.training.source, self.training.target)}
 
     def learn_vocabularies(self, recipe: Recipe):
-        sides = self.training.source, self.training.target
-        return learn_vocabularies(recipe, *sides, self.options.exact_sizes)
+        sides, languages = (self.training.source, self.training.target), [*self.target_languages]
+        return learn_vocabularies(recipe, *sides, self.options.exact_sizes, languages=languages)
 
     def given_vocabularies(self):
         options = self.options
         # The learner keeps the tokenizers, and so the prefix, of the model that it starts from.
-        prefix_kept = options.tokenizer is None
-        return read_vocabularies(options.vocabulary, options.target_tokenizer, prefix_kept)
+        prefix_kept = options.tokenizer is None and not self.directions
+        languages = [*self.target_languages]
+        return read_vocabularies(
+            options.vocabulary, options.target_tokenizer, prefix_kept, languages
+        )
 
     def check_some_are_left(self, recipe: Recipe, vocabularies: Any):
         models = vocabularies.source, vocabularies.target or vocabularies.source
         limits = recipe.max_length, recipe.max_length_ratio or None
         for text in (self.training, self.validation):
             if text.source:
-                check_some_are_left(text.source, text.target, models, *limits, text.names())
+                check_some_are_left(text.source, text.target, models, *limits, text.shown)
 
     def sizes_to_start_from(self):
         config = transformer_config(Path(self.options.warm_start))
@@ -130,6 +196,8 @@ class TranslationTask(Task):
 
     def tokenizers(self, vocabularies: Any):
         source, target = super().tokenizers(vocabularies)
+        if self.target_languages:
+            return [type(source)(source.model, None, self.target_languages), target]
         start = self.options.warm_start
         prefix = None if start is None else prefix_in(start)  # It is put before each source.
         if prefix is not None and tokenizer_models(start, prefix_kept=True)[0] == source.model:
@@ -233,16 +301,37 @@ def prepare_translation(
     The arguments and errors are as for `kformer.training.train`; `options` are the fields of
     `TranslationOptions`.
     """
-    columns = options.get("columns")
-    validation = parallel_text(valid_source, valid_target, valid_pairs, columns, "valid_")
+    training = _text((source, target, pairs), options)
+    validation = _text((valid_source, valid_target, valid_pairs), options, "valid_")
+    for kind, text in (("", training), ("valid_", validation)):
+        if options.get(f"{kind}directions"):  # The run config has their names.
+            options[f"{kind}directions"] = [*text.directions]
+    if options.get("both_directions") and options.get("weights"):
+        options["weights"] = 2 * [*options["weights"]]  # One for each file, in each direction.
     if not shards:
-        training = parallel_text(source, target, pairs, columns)
         task = TranslationTask(training, validation, TranslationOptions(**options))
-    elif source or target or pairs is not None:
+    elif training.source or training.target:
         raise ValueError(
             "A run trains on shards or on text, not on both. "
-            f"Received: {shards=} and source={source}, target={target} or pairs."
+            f"Received: {shards=} and source={source}, target={target}, pairs or directions."
         )
     else:
         task = ShardsTask(validation, ShardsOptions(shards=shards, **options))
     return prepare_run(task, recipe, output)
+
+
+def _text(text, options, kind=""):
+    """Returns the `ParallelText` of source, target and pairs, or of directions."""
+    source, target, pairs = text
+    directions, languages = options.get(f"{kind}directions"), options.get("both_directions")
+    if not directions:
+        text = parallel_text(source, target, pairs, options.get("columns"), kind)
+        return text if languages is None else both_directions(text, languages)
+    if source or target or pairs is not None or languages is not None:
+        raise ValueError(
+            f"Text is given as `{kind}directions`, or as files or pairs, perhaps of "
+            f"`both_directions`, not as both. Received: {kind}source={source}, "
+            f"{kind}target={target} or {kind}pairs, both_directions={languages!r}, beside "
+            f"{len(directions)} of {kind}directions."
+        )
+    return text_of_directions(directions, kind)

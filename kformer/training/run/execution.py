@@ -81,7 +81,8 @@ def _train(prepared):
     history = KeepHistory(output / HISTORY)
     choice = Choice(prepared, learner)
     number = int(learner.batches.cardinality())
-    progress = Progress(number, recipe.epochs, MONITORS[recipe.monitor][0], choice.is_best)
+    texts = [*dict.fromkeys(task.validation_names)] if task.is_chosen_by_mean else []
+    progress = Progress(number, recipe.epochs, MONITORS[recipe.monitor][0], choice.is_best, texts)
     observers = [
         CompileAhead(learner.batches, learner.validation),
         TokensPerSecond(learner.examples),

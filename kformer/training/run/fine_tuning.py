@@ -155,11 +155,14 @@ def _old_spellings(tokenizer, old_tokenizer):
     spell = _speller(old_tokenizer)
     model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
     text = (model.SentencePiece.NORMAL, model.SentencePiece.USER_DEFINED)
+    languages = {*tokenizer.language_ids.values()}
     for i, piece in enumerate(model.pieces):
         if i in special:
             yield [special[i]]
         elif piece.piece in old_ids:
             yield [old_ids[piece.piece]]
+        elif i in languages:  # A new one begins as the mean of the others.
+            yield [*old_tokenizer.language_ids.values()]
         elif piece.type in text:
             ids = spell(piece.piece)
             yield [] if old_tokenizer.unknown_id in ids else ids

@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from kformer.arguments import check_choice, check_number
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER
@@ -22,6 +22,9 @@ from kformer.training.recipes.noise_rates import (
     noise_rates,
 )
 from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS, Recipe
+
+if TYPE_CHECKING:  # The command line imports this module, also for --help.
+    from kformer.training.data.directions import Direction
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 POOLINGS = ("mean", "first")
@@ -169,6 +172,9 @@ class TranslationArguments(RunArguments, total=False):
     temperature: float | None
     target_tokenizer: str | Path | None
     columns: Sequence[str] | None
+    directions: "Sequence[Direction | str] | None"
+    valid_directions: "Sequence[Direction | str] | None"
+    both_directions: str | None
     target_language: str | None
     tokenize: str | None
     skip_damaged: bool
@@ -208,6 +214,35 @@ class TranslationOptions(RunOptions):
             in_commands=False,
         ),
     )
+    directions: list[str] | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Text of a direction, for a model of several languages: de-en:SOURCE:TARGET, of two "
+            "files, or de-en:TABLE, of a table with the columns de and en. May be repeated.",
+            recorded=list,
+            option="direction",
+            metavar="DIRECTION",
+        ),
+    )
+    valid_directions: list[str] | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Validation text of a direction, as `directions`. May be repeated: each is scored, and "
+            "the mean chooses.",
+            recorded=list,
+            option="valid-direction",
+            metavar="DIRECTION",
+        ),
+    )
+    both_directions: str | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Languages of source and target, such as de-en: train one model of both directions, on "
+            "each pair both ways.",
+            recorded=str,
+            metavar="LANGUAGES",
+        ),
+    )
     target_language: str | None = dataclasses.field(
         default=None,
         metadata=_about(
@@ -236,6 +271,12 @@ class TranslationOptions(RunOptions):
                 f"Received: tokenizer=None, target_tokenizer={str(self.target_tokenizer)!r}."
             )
         super().check(recipe)
+        if self.target_language is not None and (self.directions or self.both_directions):
+            raise ValueError(
+                "Directions name their languages, so `target_language` does not go with them. "
+                f"Received: target_language={self.target_language!r}, "
+                f"both_directions={self.both_directions!r}, directions={self.directions}."
+            )
         if self.tokenize is not None and recipe.monitor not in TRANSLATION_MONITORS:
             raise ValueError(
                 "`tokenize` is for the BLEU of validations, so `monitor` must be one of "

@@ -42,6 +42,7 @@ def learn_vocabularies(
     target: list[str],
     exact: Collection[str] = (),
     line_breaks: bool = False,
+    languages: Collection[str] = (),
 ) -> Vocabularies:
     """Learns one vocabulary from both sides of the text, or one from each.
 
@@ -51,6 +52,7 @@ def learn_vocabularies(
         exact: Which of these two numbers must be met: if the text supports fewer ids, an error is
             raised. By default as many ids are learned as the text supports.
         line_breaks: Whether the vocabularies keep line breaks.
+        languages: Codes of target languages, which get symbols in the vocabulary of the source.
 
     Raises:
         ValueError: As for `kformer.text.vocabulary.learn`.
@@ -59,10 +61,15 @@ def learn_vocabularies(
     options |= {"line_breaks": line_breaks, "long_lines": not target}  # Such pairs are dropped.
     if not recipe.target_vocab_size:
         files, at_most = [*source, *target], "vocab_size" not in exact
+        if languages:  # A text of both directions counts once.
+            files = [*dict.fromkeys(files)]
+        options["languages"] = languages
         model = vocabulary.learn(files, recipe.vocab_size, at_most=at_most, **options)
         return Vocabularies(model, None)
     models = []
-    for name, files in (("vocab_size", source), ("target_vocab_size", target)):
+    sides = ("vocab_size", source, languages), ("target_vocab_size", target, ())
+    for name, files, codes in sides:
+        options["languages"] = codes
         try:
             size = getattr(recipe, name)
             models.append(vocabulary.learn(files, size, at_most=name not in exact, **options))
@@ -72,7 +79,10 @@ def learn_vocabularies(
 
 
 def read_vocabularies(
-    path: str | Path, target_path: str | Path | None = None, prefix_kept: bool = False
+    path: str | Path,
+    target_path: str | Path | None = None,
+    prefix_kept: bool = False,
+    languages: Collection[str] = (),
 ) -> Vocabularies:
     """Reads existing vocabularies.
 
@@ -80,15 +90,19 @@ def read_vocabularies(
         path: A SentencePiece model file, or a `.keras` translator with one or two vocabularies.
         target_path: The same, for the target alone; None if `path` serves both sides.
         prefix_kept: As for `kformer.tasks.keras_file.tokenizer_models`.
+        languages: Codes of target languages; the source gets the symbols that are missing.
 
     Raises:
         FileNotFoundError: A file is missing.
         ValueError: A file holds no such model; or the two have different padding ids.
     """
-    vocabularies = Vocabularies(*_models(path, prefix_kept))
+    vocabularies = Vocabularies(*_models(path, prefix_kept, bool(languages)))
     if target_path is not None:
         source, target = _models(target_path)
         vocabularies = vocabularies._replace(target=target or source)
+    if languages:
+        source = vocabulary.with_languages(vocabularies.source, languages)
+        vocabularies = vocabularies._replace(source=source)
     paddings = [vocabulary.read(model).pad_id() for model in vocabularies.models]
     if len({*paddings}) > 1:
         raise ValueError(
@@ -99,11 +113,11 @@ def read_vocabularies(
     return vocabularies
 
 
-def _models(path, prefix_kept=False):
+def _models(path, prefix_kept=False, languages_kept=False):
     path = Path(path)
     check_file(path)
     if path.suffix == ".keras":
-        return tokenizer_models(path, prefix_kept)
+        return tokenizer_models(path, prefix_kept, languages_kept)
     model = path.read_bytes()
     try:
         vocabulary.read(model)

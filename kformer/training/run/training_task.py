@@ -34,22 +34,39 @@ class Learner(NamedTuple):
     examples: str
 
     @classmethod
-    def on(cls, model: Any, batches: Any, validation: list, texts: Sequence, counted: str):
-        """Returns a learner with any number of validation texts, of which the first is monitored.
+    def on(
+        cls,
+        model: Any,
+        batches: Any,
+        validation: list,
+        texts: Sequence,
+        counted: str,
+        by_mean: bool = False,
+    ):
+        """Returns a learner with any number of validation texts.
+
+        The first is monitored, or the mean of all.
 
         Args:
             model, batches: See the attributes.
             validation: Data sets, one for each text.
             texts: For each text its path and a list of callbacks that add its scores to the logs.
             counted: Unit of the speed, as `examples`.
+            by_mean: Whether the mean of the scores of all texts is monitored.
         """
-        from kformer.training.run.validation import MoreValidation, names_of_texts  # Keras.
+        from kformer.training.run.validation import (  # Keras.
+            MeanOfTexts,
+            MoreValidation,
+            names_of_texts,
+        )
 
         if not validation:
             return cls(model, batches, None, [], counted)
         paths, scores = zip(*texts, strict=True)
         named = list(zip(names_of_texts(list(paths)), validation, scores, strict=True))
         more = [MoreValidation(name, data, counted, more) for name, data, more in named[1:]]
+        if by_mean:
+            more.append(MeanOfTexts([name for name, *_ in named]))
         return cls(model, batches, validation[0], [*scores[0], *more], counted)
 
 
@@ -110,6 +127,11 @@ class Task:
         """The validation files, as scores name them."""
         return self.validation_files
 
+    @property
+    def is_chosen_by_mean(self) -> bool:
+        """Whether the mean over the validation texts chooses the model, instead of the first."""
+        return False
+
     def read_examples(self) -> dict:
         """Reads and checks all text; returns its entries for the run config."""
         raise NotImplementedError
@@ -162,7 +184,8 @@ class Task:
         validation = [windows.dataset() for windows in text.validation]
         model = learning.new_model(prepared, rising_steps(prepared, batches))
         scores = zip(self.validation_names, learning.scores(prepared, model), strict=True)
-        return Learner.on(model, batches, validation, list(scores), self.counted)
+        by_mean = self.is_chosen_by_mean
+        return Learner.on(model, batches, validation, list(scores), self.counted, by_mean)
 
     @property
     def _learning(self):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
 
 from kformer.backend import attach_variables
 from kformer.training.callbacks.translation_scores import ValidationCallback
@@ -104,6 +105,34 @@ class MoreValidation(ValidationCallback):
             callback.on_validation(epoch, scores)
         for score, value in scores.items():
             logs[f"val_{self.name}_{score.removeprefix('val_')}"] = value
+
+
+class MeanOfTexts(ValidationCallback):
+    """Replaces the scores of the first of several validation texts by the means over all of them.
+
+    The scores of the first text are then named as those of the others: "val_NAME_loss".
+
+    Args:
+        names: Of the texts, as for `MoreValidation`, whose callbacks come before this one.
+    """
+
+    def __init__(self, names: Sequence[str]):
+        super().__init__()
+        self.names = names
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Changes the scores in the logs."""
+        first, *others = self.names
+        prefixes = tuple(f"val_{name}_" for name in self.names)
+        scores = [
+            name for name in logs if name.startswith("val_") and not name.startswith(prefixes)
+        ]
+        for score in scores:
+            kind = score.removeprefix("val_")
+            names = [f"val_{name}_{kind}" for name in others]
+            if all(name in logs for name in names):  # Not the number of tokens.
+                logs[f"val_{first}_{kind}"] = logs[score]
+                logs[score] = float(np.mean([logs[score], *(logs[name] for name in names)]))
 
 
 def names_of_texts(files: Sequence[str | Path]) -> list[str]:

@@ -58,8 +58,8 @@ def test_every_corpus_is_read_as_often_as_its_weight_rounded_up(tmp_path_factory
         lines = [f"{LETTERS[i]}{j}" for j in range(number)]
         files.append(folder / LETTERS[i])
         files[-1].write_text("\n".join(lines))
-        expected.update({(line, line, 0): int(weight) for line in lines if weight >= 1})
-        expected.update({(line, line, i + 1): 1 for line in lines if weight % 1})
+        expected.update({(line, line, 2 * i): int(weight) for line in lines if weight >= 1})
+        expected.update({(line, line, 2 * i + 1): 1 for line in lines if weight % 1})
     mixture = Mixture(files, files, [weight for _, weight in corpora], window=window)
     windows = windows_of(mixture)
     assert sum(map(Counter, windows), Counter()) == expected
@@ -74,7 +74,7 @@ def test_every_window_has_a_share_of_every_corpus(write):
 
 
 @given(
-    rounds=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=60),
+    rounds=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=60),
     seed=st.integers(0, 1000),
 )
 def test_a_partial_round_keeps_the_same_share_of_every_bucket(tmp_path_factory, rounds, seed):
@@ -85,7 +85,7 @@ def test_a_partial_round_keeps_the_same_share_of_every_bucket(tmp_path_factory, 
     kept = mixture.thin(*tf.unstack(groups, axis=1), tf.constant([0, seed], tf.int64)).numpy()
     assert list(kept) == sorted({*kept})
     of_all, of_kept = Counter(rounds), Counter(rounds[i] for i in kept)
-    share = {0: (1, 1), 1: (3, 10), 2: (1, 2)}
+    share = {0: (1, 1), 1: (3, 10), 2: (1, 1), 3: (1, 2)}
     for (number, bucket), count in of_all.items():
         part, of = share[number]
         assert of_kept[number, bucket] == -(-count * part // of)
@@ -132,6 +132,12 @@ def test_temperature_weighs_by_a_root_of_the_size_and_keeps_the_total():
         np.testing.assert_allclose(drawn / drawn.sum(), root / root.sum(), rtol=1e-4)
         np.testing.assert_allclose(drawn.sum(), sum(pairs), rtol=1e-4)
     assert corpus_weights(pairs, temperature=1) == corpus_weights(pairs) == [1, 1, 1]
+
+
+def test_temperature_weighs_texts_of_one_direction_together():
+    several = corpus_weights([700, 60, 300], temperature=3, groups=["de-en", "en-de", "de-en"])
+    whole = corpus_weights([1000, 60], temperature=3)
+    assert several == [whole[0], whole[1], whole[0]]
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, float("nan")], []])

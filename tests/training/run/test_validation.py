@@ -13,7 +13,7 @@ from kformer.training.callbacks import training_log as speed
 from kformer.training.callbacks.stopping import StopWithoutImprovement
 from kformer.training.resumption.saving import EverySteps
 from kformer.training.run.kept_models import KeepModels
-from kformer.training.run.validation import names_of_texts
+from kformer.training.run.validation import MeanOfTexts, names_of_texts
 from support.training.same_run import assert_same_run, read
 
 EVERY = 6  # Steps, of the 16 in an epoch.
@@ -205,6 +205,22 @@ def test_the_speed_excludes_the_time_of_validation(monkeypatch):
     callback.on_train_batch_begin(1)
     callback.on_train_batch_end(1, logs := {"tokens": 50.0})
     assert logs == {"tokens/s": 50.0}
+
+
+def test_the_mean_over_the_directions_is_monitored():
+    logs = {"loss": 9.0, "val_loss": 1.0, "val_tokens": 7.0, "val_bleu": 10.0}
+    logs |= {"val_en-de_loss": 4.0, "val_en-de_bleu": 40.0}
+    MeanOfTexts(["de-en", "en-de"]).on_validation(1, logs)
+    assert logs == {
+        "loss": 9.0,
+        "val_loss": 2.5,
+        "val_tokens": 7.0,
+        "val_bleu": 25.0,
+        "val_de-en_loss": 1.0,
+        "val_en-de_loss": 4.0,
+        "val_de-en_bleu": 10.0,
+        "val_en-de_bleu": 40.0,
+    }
 
 
 @pytest.mark.parametrize(

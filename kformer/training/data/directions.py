@@ -1,0 +1,155 @@
+"""Directions of translation: the texts of a model of several languages, each with its direction."""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kformer.training.data.pairs import ParallelText, parallel_text
+
+_CODE = r"[^\W_](?:\w*[^\W_])?"
+_DIRECTION = re.compile(f"({_CODE})-({_CODE})")
+
+
+@dataclasses.dataclass(frozen=True)
+class Direction:
+    """Text of one direction of translation: parallel files, or pairs.
+
+    Args:
+        languages: Codes of source and target with a hyphen between, such as "de-en".
+        source, target: A path or a list of paths of parallel text.
+        pairs: Instead of such files: tables, or pairs in Python, as for
+            `kformer.training.split_pairs`.
+        columns: Names of the columns of source and target in tables and dicts; by default those of
+            the languages, such as "de" and "en".
+
+    Raises:
+        ValueError: `languages` are not two codes, or there is no text.
+    """
+
+    languages: str
+    source: str | Path | Sequence[str | Path] | None = None
+    target: str | Path | Sequence[str | Path] | None = None
+    pairs: str | Path | Iterable[Any] | None = None
+    columns: Sequence[str] | None = None
+
+    def __post_init__(self):
+        codes_of(self.languages)
+        if self.pairs is None and not (self.source and self.target):
+            raise ValueError(
+                "A direction needs files of source and target, or pairs. "
+                f"Received: {self.languages!r} with source={self.source}, target={self.target}."
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> "Direction":
+        """Returns the direction of "de-en:SOURCE:TARGET", or of "de-en:TABLE".
+
+        Raises:
+            ValueError: The text has another form; or as for the class.
+        """
+        languages, *paths = text.split(":")
+        if len(paths) == 1 and paths[0]:
+            return cls(languages, pairs=paths[0])
+        if len(paths) == 2 and all(paths):
+            return cls(languages, *paths)
+        raise ValueError(
+            "A direction has the form de-en:SOURCE:TARGET, of two files, or de-en:TABLE, of a "
+            f"table with a column for each language. Received: {text!r}."
+        )
+
+    @property
+    def codes(self) -> tuple[str, str]:
+        """The codes of source and target."""
+        return codes_of(self.languages)
+
+    def text(self, kind: str = "") -> ParallelText:
+        """Returns the text; `kind` and errors are as for `parallel_text`."""
+        columns = None
+        if self.pairs is not None:
+            columns = self.codes if self.columns is None else self.columns
+        return parallel_text(self.source, self.target, self.pairs, columns, kind)
+
+
+def codes_of(languages: Any) -> tuple[str, str]:
+    """Returns the codes of source and target of a direction such as "de-en".
+
+    Raises:
+        ValueError: It has another form, or source and target are the same.
+    """
+    match = _DIRECTION.fullmatch(languages) if isinstance(languages, str) else None
+    if not match or match[1] == match[2]:
+        raise ValueError(
+            "A direction is named by the codes of its two languages with a hyphen between, such as "
+            f"de-en; within a code write pt_BR. Received: {languages!r}."
+        )
+    return match[1], match[2]
+
+
+def reversed_direction(languages: str) -> str:
+    """Returns the other direction: "en-de" for "de-en"."""
+    return "-".join(reversed(codes_of(languages)))
+
+
+def both_directions(text: ParallelText, languages: str) -> ParallelText:
+    """Returns text in a direction and, sides swapped, in the other one.
+
+    Args:
+        text: `ParallelText` whose source and target are in `languages`, such as "de-en".
+        languages: The direction.
+    """
+    number = len(text.source)
+    directions = [languages] * number + [reversed_direction(languages)] * number
+    return text._replace(
+        source=[*text.source, *text.target],
+        target=[*text.target, *text.source],
+        directions=directions,
+    )
+
+
+def text_of_directions(
+    directions: Iterable["Direction | str"] | None, kind: str = ""
+) -> ParallelText:
+    """Returns the text of several directions as one.
+
+    Args:
+        directions: `Direction`s, or texts as for `Direction.parse`; the same direction may come
+            several times.
+        kind: As for `parallel_text`.
+
+    Raises:
+        FileNotFoundError, TypeError, ValueError: As for `parallel_text` and `Direction`.
+    """
+    together = ParallelText([], [], {})
+    for direction in as_directions(directions):
+        text = direction.text(kind)
+        paths = {
+            name: [*together.paths.get(name, ()), *text.paths.get(name, ())]
+            for name in {**together.paths, **text.paths}
+        }
+        together = ParallelText(
+            [*together.source, *text.source],
+            [*together.target, *text.target],
+            paths,
+            together.recorded and text.recorded,
+            [*together.directions, *[direction.languages] * len(text.source)],
+            {**together.shown, **text.shown},
+        )
+    return together
+
+
+def as_directions(directions: "Iterable[Direction | str] | Direction | str | None"):
+    """Returns a list of `Direction`s, of which some may be given as texts."""
+    if directions is None:
+        return []
+    several = [directions] if isinstance(directions, Direction | str) else [*directions]
+    return [
+        direction if isinstance(direction, Direction) else Direction.parse(direction)
+        for direction in several
+    ]
+
+
+def languages_of(directions: Iterable["Direction | str"]) -> list[str]:
+    """Returns the names of directions, for the run config."""
+    return [direction.languages for direction in as_directions(directions)]
