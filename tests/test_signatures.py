@@ -18,7 +18,7 @@ import kformer.training
 from kformer.decoding.search_options import AllSearchOptions, SearchOptions
 from kformer.training.recipes.recipe import RecipeChanges
 from kformer.training.resumption.resumable_fit import FitOptions
-from kformer.training.run import run_options
+from kformer.training.run import labelling_options, run_options
 
 PACKAGES = (
     kformer,
@@ -141,8 +141,10 @@ def test_the_options_of_a_run_are_arguments_of_its_trainer():
         ("train_language_model", "Language", "Language"),
     )
     for trainer, options, arguments in pairs:
-        fields = dataclasses.fields(getattr(run_options, f"{options}Options"))
-        typed = getattr(run_options, f"{arguments}Arguments").__annotations__
+        is_labelling = options in ("Classification", "Tagging")
+        module = labelling_options if is_labelling else run_options
+        fields = dataclasses.fields(getattr(module, f"{options}Options"))
+        typed = getattr(module, f"{arguments}Arguments").__annotations__
         typed = {name: getattr(kind, "__forward_arg__", kind) for name, kind in typed.items()}
         assert typed == {field.name: field.type for field in fields}
         function = getattr(kformer.training, trainer)

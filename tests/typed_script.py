@@ -212,6 +212,8 @@ def trained(folder: Path, tokenizer: kformer.Tokenizer) -> kformer.Translator:
     cost = training.training_cost(recipe, report.source_tokens, report.target_tokens)
     assert_type(cost, training.TrainingCost)
     try:
+        more = training.Direction("en-fr", pairs="en-fr.tmx")
+        training.train(recipe, output=folder / "several", directions=["de-en:a.de:a.en", more])
         return training.train(recipe, source, target, folder / "run", tensorboard=True)
     except training.Interrupted as interruption:
         raise SystemExit(interruption.exit_code) from interruption

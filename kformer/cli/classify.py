@@ -24,7 +24,7 @@ from kformer.files import check_writable
 from kformer.kinds import CLASSIFIER
 from kformer.training.kinds.labelled_files import read_labelled
 from kformer.training.recipes.recipe import recipe_names
-from kformer.training.run.run_options import ClassificationOptions
+from kformer.training.run.labelling_options import ClassificationOptions
 
 _Files = list[Path]
 _Columns = Annotated[

@@ -78,7 +78,8 @@ def with_options_of(kind: type, panel: str | None = None, names: Collection[str]
 
 def _parameter(field, panel, names):
     """Returns the parameter of a command for a field; `names` has the options of arguments."""
-    metadata, kind = field.metadata, field.type
+    metadata = field.metadata
+    kind = metadata.get("command_type", field.type)
     if "description" not in metadata:
         return _keyword(field.name, field.default, field.type)
     shown = field.default is not dataclasses.MISSING and bool(field.default)  # False is not shown.

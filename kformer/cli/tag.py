@@ -17,7 +17,7 @@ from kformer.cli.terminal.line_streams import (
 )
 from kformer.export.loading import saved_form
 from kformer.kinds import TAGGER
-from kformer.training.run.run_options import TaggingOptions
+from kformer.training.run.labelling_options import TaggingOptions
 
 _TAGGED = "A word, white space and its label on each line, and a blank line after each text"
 

@@ -14,14 +14,16 @@ from kformer.training.kinds.tagging_task import prepare_tagger
 from kformer.training.kinds.translation_task import prepare_translation
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
-from kformer.training.run.run_folder import run_folder
-from kformer.training.run.run_options import (
+from kformer.training.run.labelling_options import (
     ClassificationArguments,
     ClassificationOptions,
     LabellingArguments,
+    TaggingOptions,
+)
+from kformer.training.run.run_folder import run_folder
+from kformer.training.run.run_options import (
     LanguageArguments,
     LanguageOptions,
-    TaggingOptions,
     TranslationArguments,
     TranslationOptions,
     with_options,

@@ -11,7 +11,7 @@ from kformer.training.kinds.labelled_files import (
     split,
 )
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.run_options import ClassificationOptions
+from kformer.training.run.labelling_options import ClassificationOptions
 from kformer.training.run.run_preparation import prepare_text
 from kformer.training.run.run_vocabularies import learn_vocabularies
 from kformer.training.run.training_task import OneTextTask

@@ -8,7 +8,7 @@ from kformer.text.labels import tagger_text
 from kformer.text.text_files import read_lines
 from kformer.training.kinds.classification_task import ClassificationTask
 from kformer.training.kinds.labelled_files import Split, split
-from kformer.training.run.run_options import TaggingOptions
+from kformer.training.run.labelling_options import TaggingOptions
 from kformer.training.run.run_preparation import prepare_text
 
 

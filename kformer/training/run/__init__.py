@@ -1,7 +1,8 @@
 """A whole training run: from a recipe and text files to a folder with a model.
 
 - `run_preparation`, `run_vocabularies`: the checks before TensorFlow loads.
-- `run_options`, `run_config`: the settings of a run, and which may change when it is resumed.
+- `run_options`, `labelling_options`, `run_config`: the settings of a run, and which may change when
+  it is resumed.
 - `run_folder`, `continuation`: the files of a run, and whether it can be resumed.
 - `training_task`: the differences between kinds of model. `execution`: the part that needs
   TensorFlow.

@@ -12,14 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from kformer.arguments import check_choice, check_number
-from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER
+from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.bleu_tokenizers import TOKENIZERS
 from kformer.text.documents import DOCUMENTS, LINE
 from kformer.training.recipes.noise_rates import (
     NO_NOISE,
-    OF_LABELLED_TEXT,
-    OF_TAGGED_WORDS,
-    noise_rates,
 )
 from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS, Recipe
 
@@ -27,11 +24,10 @@ if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.training.data.directions import Direction
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
-POOLINGS = ("mean", "first")
 Trainer = TypeVar("Trainer", bound=Callable)
 
 
-def _about(description: str, recorded: Callable | None = None, **settings: Any):
+def option_metadata(description: str, recorded: Callable | None = None, **settings: Any):
     """Returns the metadata of an option.
 
     Args:
@@ -39,16 +35,16 @@ def _about(description: str, recorded: Callable | None = None, **settings: Any):
         recorded: Function from a value to the one of the run config, in which a `pathlib.Path`
             stands for the hash of a file; None for an option that may change when a run resumes.
         **settings: For commands. `choices`, all values; `metavar`, its value in the help; `option`,
-            its name, if that is another; `is_model`, whether it is a file that holds a model;
-            `is_flag`, whether it can only be switched on; and `in_commands`, False for an option
-            that commands do not have in this form.
+            its name, if that is another; `command_type`, its type, the same; `is_model`, whether it
+            is a file that holds a model; `is_flag`, whether it can only be switched on; and
+            `in_commands`, False for an option that commands do not have in this form.
     """
     return {"description": description, "recorded": recorded, "in_commands": True, **settings}
 
 
-def _flag(description: str, recorded: Callable | None = None):
-    """Declares an option that is off by default, by arguments of `_about`."""
-    metadata = _about(description, recorded, is_flag=True)
+def flag_option(description: str, recorded: Callable | None = None):
+    """Declares an option that is off by default, by arguments of `option_metadata`."""
+    metadata = option_metadata(description, recorded, is_flag=True)
     return dataclasses.field(default=False, metadata=metadata)
 
 
@@ -73,19 +69,19 @@ class RunOptions:
 
     warm_start: str | Path | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "A .keras file to start from, instead of random weights. The new model has its sizes.",
             recorded=Path,
             is_model=True,
         ),
     )
-    new_vocabulary: bool = _flag(
+    new_vocabulary: bool = flag_option(
         "With `warm_start`: learn a new vocabulary from the text.",
         recorded=bool,
     )
     tokenizer: str | Path | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "A SentencePiece model or a .keras file with the vocabulary to use, instead of "
             "learning one from the text.",
             recorded=Path,
@@ -94,7 +90,7 @@ class RunOptions:
     )
     exact_sizes: Collection[str] = dataclasses.field(
         default=(),
-        metadata=_about(
+        metadata=option_metadata(
             "Names of sizes that must be exactly the recipe's. By default the vocabulary has as "
             "many ids as the text supports, at most the recipe's number, and the sizes of "
             "`warm_start` and `tokenizer` replace the recipe's; for the sizes named here that is "
@@ -102,30 +98,30 @@ class RunOptions:
             in_commands=False,
         ),
     )
-    overwrite: bool = _flag(
+    overwrite: bool = flag_option(
         "Replace a finished run in the folder, or a run with other settings. An "
         "unfinished run with the same settings is resumed.",
     )
-    restart: bool = _flag(
+    restart: bool = flag_option(
         "Start again, and replace even an unfinished run with the same settings.",
     )
     max_hours: float | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Hours of training, at most: it ends after the last validation that comes in time. "
             "Recipes with `validate_every` have more of these.",
         ),
     )
     checkpoint_seconds: float = dataclasses.field(
         default=60.0,
-        metadata=_about(
+        metadata=option_metadata(
             "Time between two checkpoints, as for `kformer.training.resumable_fit`.",
             in_commands=False,
         ),
     )
-    tensorboard: bool = _flag("Also write logs for TensorBoard.")
+    tensorboard: bool = flag_option("Also write logs for TensorBoard.")
     callbacks: Sequence[Any] = dataclasses.field(
-        default=(), metadata=_about("More Keras callbacks.", in_commands=False)
+        default=(), metadata=option_metadata("More Keras callbacks.", in_commands=False)
     )
 
     @property
@@ -186,7 +182,7 @@ class TranslationOptions(RunOptions):
 
     weights: list[float] | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Passes over the n-th source file, or the n-th folder of shards, per epoch; by default "
             "1 for each.",
             recorded=lambda weights: [float(weight) for weight in weights],
@@ -195,48 +191,50 @@ class TranslationOptions(RunOptions):
     )
     temperature: float | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Instead of `weights`: above 1, small source files are read more often.",
             recorded=lambda temperature: temperature,
         ),
     )
     target_tokenizer: str | Path | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "As `tokenizer`, for a target with its own vocabulary.", recorded=Path, is_model=True
         ),
     )
     columns: Sequence[str] | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Names of the columns of source and target in files of pairs.",
             recorded=lambda columns: [*columns],
             in_commands=False,
         ),
     )
-    directions: list[str] | None = dataclasses.field(
+    directions: "Sequence[Direction | str] | None" = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Text of a direction, for a model of several languages: de-en:SOURCE:TARGET, of two "
             "files, or de-en:TABLE, of a table with the columns de and en. May be repeated.",
             recorded=list,
             option="direction",
+            command_type=list[str],
             metavar="DIRECTION",
         ),
     )
-    valid_directions: list[str] | None = dataclasses.field(
+    valid_directions: "Sequence[Direction | str] | None" = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Validation text of a direction, as `directions`. May be repeated: each is scored, and "
             "the mean chooses.",
             recorded=list,
             option="valid-direction",
+            command_type=list[str],
             metavar="DIRECTION",
         ),
     )
     both_directions: str | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Languages of source and target, such as de-en: train one model of both directions, on "
             "each pair both ways.",
             recorded=str,
@@ -245,7 +243,7 @@ class TranslationOptions(RunOptions):
     )
     target_language: str | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             "Code of the language of the translations, such as ja: kept in the model, and chooses "
             "the tokenizer of BLEU. By default that of `warm_start`.",
             recorded=str,
@@ -254,13 +252,13 @@ class TranslationOptions(RunOptions):
     )
     tokenize: str | None = dataclasses.field(
         default=None,
-        metadata=_about(
+        metadata=option_metadata(
             f"Tokenizer of BLEU: {', '.join(TOKENIZERS)}. By default that of the target language, "
             "if it is known, else 13a.",
             recorded=str,
         ),
     )
-    skip_damaged: bool = _flag(
+    skip_damaged: bool = flag_option(
         "With shards: leave out damaged shards, with a warning, instead of an error."
     )
 
@@ -285,78 +283,6 @@ class TranslationOptions(RunOptions):
             )
 
 
-class LabellingArguments(RunArguments, total=False):
-    """The fields of `LabellingOptions`, as keyword arguments."""
-
-    freeze: bool
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LabellingOptions(RunOptions):
-    """The options of the run of a model with a head on an encoder."""
-
-    freeze: bool = _flag(
-        "With `warm_start`: train the head alone.",
-        recorded=bool,
-    )
-
-    def check(self, recipe: Recipe):
-        if self.freeze and self.warm_start is None:
-            raise ValueError(
-                "Only an encoder that was trained before can be frozen: `freeze` needs "
-                "`warm_start`. Received: freeze=True, warm_start=None."
-            )
-        super().check(recipe)
-
-
-class ClassificationArguments(LabellingArguments, total=False):
-    """The fields of `ClassificationOptions`, as keyword arguments."""
-
-    pooling: str
-    columns: Sequence[str] | None
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ClassificationOptions(LabellingOptions):
-    """The options of a classifier's run."""
-
-    pooling: str = dataclasses.field(
-        default="mean",
-        metadata=_about(
-            "One vector of a text: the mean of all, or the first one.",
-            recorded=str,
-            choices=POOLINGS,
-        ),
-    )
-    columns: Sequence[str] | None = dataclasses.field(
-        default=None,
-        metadata=_about(
-            'Names of the columns of label and text, if they are not "label" and "text"; or their '
-            "numbers, from 1, in a table without a header.",
-            recorded=lambda columns: [*columns],
-            in_commands=False,
-        ),
-    )
-
-    def check(self, recipe: Recipe):
-        check_choice("pooling", self.pooling, POOLINGS)
-        check_no_target(recipe, CLASSIFIER.words)
-        noise_rates(recipe.noise, OF_LABELLED_TEXT)
-        super().check(recipe)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TaggingOptions(LabellingOptions):
-    """The options of a tagger's run."""
-
-    columns = None  # Those of CoNLL.
-
-    def check(self, recipe: Recipe):
-        check_no_target(recipe, TAGGER.words)
-        noise_rates(recipe.noise, OF_TAGGED_WORDS)
-        super().check(recipe)
-
-
 class LanguageArguments(RunArguments, total=False):
     """The fields of `LanguageOptions`, as keyword arguments."""
 
@@ -369,7 +295,7 @@ class LanguageOptions(RunOptions):
 
     documents: str = dataclasses.field(
         default=LINE,
-        metadata=_about(
+        metadata=option_metadata(
             "Definition of a document: line, each line; blank-line, the lines between blank ones; "
             "file, each file. With the latter two the model learns line breaks, and indentation.",
             recorded=str,

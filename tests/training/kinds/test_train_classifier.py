@@ -15,10 +15,10 @@ from kformer.training.data.batching import BatchOptions
 from kformer.training.kinds.classification_learner import classification_windows
 from kformer.training.kinds.classification_report import labelled_report
 from kformer.training.kinds.classification_task import (
-    ClassificationOptions,
     ClassificationTask,
     prepare_classifier,
 )
+from kformer.training.run.labelling_options import ClassificationOptions
 from kformer.training.run.training_task import TextOfRun
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run
