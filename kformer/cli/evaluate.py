@@ -1,5 +1,6 @@
 """`kformer evaluate`."""
 
+import functools
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,9 @@ from kformer.decoding.search_options import SearchOptions
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.long_lines import check_whole
 from kformer.text.text_files import read_lines
+from kformer.training.data.noise import noisy_text
 from kformer.training.data.pairs import check_parallel
+from kformer.training.recipes.noise_rates import NOISES
 
 
 @with_options_of(SearchOptions, "Search, for a .keras file", ["beam_size", "length_penalty"])
@@ -52,6 +55,14 @@ def evaluate(
             "likely chance alone makes such a difference to the first.",
         ),
     ] = False,
+    noise: Annotated[
+        bool,
+        typer.Option(
+            "--noise",
+            help="Also print the scores of MODEL for noisy text: all of it in upper case, with "
+            "typing errors and so on, each kind alone.",
+        ),
+    ] = False,
     tokenize: Tokenize = None,
     moses: Annotated[
         str | None,
@@ -77,7 +88,7 @@ def evaluate(
     MODEL translates --source; or files contain the translations.
     """
     files = hypotheses or []
-    _check_what_is_scored(model, source, output, files)
+    _check_what_is_scored(model, source, output, files, noise)
     texts = [source] if model is not None else []
     check_parallel([*texts, *files], [reference] * len([*texts, *files]))
     if moses is not None:
@@ -100,6 +111,12 @@ def evaluate(
         metrics["BLEU, Moses"] = moses_metric(moses)
     metrics["chrF"] = chrf_metric()
     show_scores(systems, references, metrics, confidence)
+    if noise:
+        lowercase = bleu_metric(tokenize, target_language, lowercase=True)
+        metrics = {"BLEU": metrics["BLEU"], "no case": lowercase, "chrF": metrics["chrF"]}
+        clean = list(read_lines(source)), systems[model]
+        translate = functools.partial(_translations, translator, search=search)
+        _show_noise(clean, references, metrics, translate)
 
 
 def read_whole(file: Path) -> list[str]:
@@ -107,7 +124,7 @@ def read_whole(file: Path) -> list[str]:
     return list(check_whole(read_lines(file), repr(str(file))))
 
 
-def _check_what_is_scored(model, source, output, files):
+def _check_what_is_scored(model, source, output, files, noise):
     if model is None and not files:
         raise ValueError(
             "Say what to score: a MODEL with --source, --hypotheses, or both. Received: neither."
@@ -122,6 +139,8 @@ def _check_what_is_scored(model, source, output, files):
             "--output is for the translations by a MODEL. "
             f"Received: --output {str(output)!r} without one."
         )
+    if model is None and noise:
+        raise ValueError("--noise is for a MODEL that translates. Received: --noise without one.")
 
 
 def _check_moses(language):
@@ -137,16 +156,45 @@ def translated_by(
     translator: Any, source: Path, output: Path | None, search: dict[str, Any]
 ) -> list[str]:
     """Returns the translation of each line of `source`, and writes them to `output` if given."""
-    texts = list(read_lines(source))
-
-    def translate(lines, progress):
-        return translator.translate(lines, progress=progress, **search)
-
-    translations = list(translate_lines(translate, texts, len(texts)))
+    translations = _translations(translator, list(read_lines(source)), search)
     if output is not None:
         with writing(output) as file:
             file.write("".join(f"{line}\n" for line in translations).encode("utf-8"))
     return translations
+
+
+def _translations(translator, texts, search):
+    def translate(lines, progress):
+        return translator.translate(lines, progress=progress, **search)
+
+    return list(translate_lines(translate, texts, len(texts)))
+
+
+def _show_noise(clean, references, metrics, translate):
+    """Prints the scores of a model for a text with each kind of noise.
+
+    The references change as the targets of training do: a text in upper case has references in
+    upper case.
+
+    Args:
+        clean: The text without noise, and its translations.
+        references: list of strings.
+        metrics: Metrics of sacreBLEU by name.
+        translate: Function from a list of texts to their translations.
+    """
+    from kformer.text.scores import score_with
+
+    sources, lines = clean
+    translated = [("clean", lines, references)]
+    for name, description in NOISES.items():
+        noisy, expected = noisy_text(name, sources, references)
+        translated.append((f"{name}: {description}", translate(noisy), expected))
+    columns = {"": [name for name, *_ in translated]}
+    for metric_name, metric in metrics.items():
+        scores = (score_with(metric, *texts) for _, *texts in translated)
+        columns[metric_name] = [f"{score.value:.2f}" for score in scores]
+    typer.echo("")
+    show_table(columns)
 
 
 def show_scores(

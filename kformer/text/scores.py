@@ -85,6 +85,7 @@ def bleu_metric(
     language: str | None = None,
     *,
     effective_order: bool = False,
+    lowercase: bool = False,
     references: Sequence[str] = (),
     stacklevel: int = 1,
 ) -> sacrebleu.BLEU:
@@ -93,6 +94,7 @@ def bleu_metric(
     Args:
         tokenize, language: As for `bleu`.
         effective_order: Whether to leave out n-grams that are longer than a text.
+        lowercase: Whether case is ignored.
         references: Lines that must have words for the tokenizer, or there is a warning.
         stacklevel: As for `warnings.warn`.
 
@@ -104,7 +106,7 @@ def bleu_metric(
     """
     tokenizer = bleu_tokenizer(tokenize, language)
     warn_without_words(references, tokenizer, stacklevel + 1)
-    return sacrebleu.BLEU(tokenize=tokenizer, effective_order=effective_order)
+    return sacrebleu.BLEU(tokenize=tokenizer, lowercase=lowercase, effective_order=effective_order)
 
 
 def chrf_metric() -> sacrebleu.CHRF:

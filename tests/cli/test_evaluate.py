@@ -7,6 +7,7 @@ import sacrebleu
 
 import kformer
 from kformer.text.scores import bleu, chrf, exact
+from kformer.training.recipes.noise_rates import NOISES
 from support import toy
 
 REFERENCES = toy.TARGETS[toy.HELD_OUT]
@@ -71,6 +72,23 @@ def test_several_systems_are_a_table_with_a_line_each(command, toy_tflite, of_mo
     )
 
 
+def test_noise_adds_the_scores_for_each_kind_of_noisy_text(command, toy_tflite, of_model):
+    result = command("evaluate", toy_tflite, *of_model, "--noise")
+    assert (result.returncode, result.stderr) == (0, "")
+    of_bleu, of_chrf, _, _, head, clean, *rows = result.stdout.splitlines()
+    assert head.split() == ["BLEU", "no", "case", "chrF"]
+    scores = of_bleu.split()[1], of_chrf.split()[1]
+    assert clean.split()[:2] == ["clean", scores[0]] and clean.split()[-1] == scores[1]
+    assert [row.split(":")[0] for row in rows] == [*NOISES]
+    [lower] = [row.split() for row in rows if row.startswith("lower:")]
+    sources = [text.lower() for text in toy.SOURCES[toy.HELD_OUT]]
+    lines = kformer.load(toy_tflite).translate(sources)
+    references = of_model[3].read_text().split("\n")
+    assert lower[-3] == f"{bleu(lines, references).value:.2f}"
+    metric = sacrebleu.BLEU(lowercase=True)
+    assert lower[-2] == f"{metric.corpus_score(lines, [references]).score:.2f}"
+
+
 def test_confidence_adds_intervals_and_how_likely_a_difference_is_chance(command, files):
     result = command("evaluate", *files, "--confidence", "--moses", "en")
     head, first, second, *signatures, explained = result.stdout.splitlines()
@@ -131,6 +149,7 @@ def test_references_without_spaces_are_warned_of(command, written):
         (("--hypotheses", "x", "--source", "x"), "Received: MODEL None, --source 'x'."),
         (("model.keras",), "Received: MODEL 'model.keras', --source None."),
         (("--hypotheses", "x", "--output", "y"), "Received: --output 'y' without one."),
+        (("--hypotheses", "x", "--noise"), "Received: --noise without one."),
         (("--hypotheses", "no/file"), "There is no such file"),
     ],
 )

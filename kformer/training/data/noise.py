@@ -143,8 +143,8 @@ def is_short(source: str, target: str) -> bool:
 def joined(first: Pair, second: Pair) -> Pair:
     """Returns two pairs as one: a space joins sentences in scripts that have spaces."""
     source, target = (
-        f"{side}{'' if _UNSPACED.search(side) else ' '}{other}"
-        for side, other in zip(first, second, strict=True)
+        f"{begin}{'' if _UNSPACED.search(begin) else ' '}{end}"
+        for begin, end in zip(first, second, strict=True)
     )
     return source, target
 
@@ -206,11 +206,20 @@ class Noise:
                 if name != "join":
                     pair = _CHANGES[name](*pair, rng)
                 elif is_short(*pair):
-                    other = rng.choice(short)
-                    pair = joined(pair, (source[other], target[other]))
+                    partner = rng.choice(short)
+                    pair = joined(pair, (source[partner], target[partner]))
             if pair != usual and all(map(str.strip, pair)):
                 changed[i] = pair
         return changed
+
+
+def noisy_text(
+    name: str, source: Sequence[str], target: Sequence[str], seed: int = 0
+) -> tuple[list[str], list[str]]:
+    """Returns a text and its translation, each pair with one kind of noise where it can be."""
+    changed = Noise({name: 1.0})(source, target, seed)
+    pairs = [changed.get(i, pair) for i, pair in enumerate(zip(source, target, strict=True))]
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
 class TextNoise(Noise):
@@ -254,12 +263,12 @@ def _neighbours():
     for rows in _KEYBOARDS:
         places = {letter: (x, y) for y, row in enumerate(rows) for x, letter in enumerate(row)}
         for letter, (x, y) in places.items():
-            for other, (other_x, other_y) in places.items():
+            for neighbour, (column, row) in places.items():
                 # Each row lies half a key to the right of the row above.
-                across = other_x - x + (other_y - y) / 2
-                if letter != other and abs(other_y - y) <= 1 and abs(across) <= 1:
-                    near.setdefault(letter, {})[other] = None
-    return {letter: "".join(others) for letter, others in near.items()}
+                across = column - x + (row - y) / 2
+                if letter != neighbour and abs(row - y) <= 1 and abs(across) <= 1:
+                    near.setdefault(letter, {})[neighbour] = None
+    return {letter: "".join(neighbours) for letter, neighbours in near.items()}
 
 
 _NEIGHBOURS = _neighbours()
