@@ -32,7 +32,8 @@ def write_exports(model: Any, texts: Sequence[str], references: Any, exports: An
     """
     with quiet() as say:
         if kind_of(model) is TRANSLATOR:
-            model = _into(model, exports) if model.target_languages else model
+            if model.target_languages and exports.target_language:
+                model = model.into(exports.target_language)
             model.about |= exports.about
         if exports.shortlist:
             model.shortlist = kformer.Shortlist.load(exports.shortlist)
@@ -55,18 +56,6 @@ def write_exports(model: Any, texts: Sequence[str], references: Any, exports: An
             if exports.ctranslate2:
                 _write_ctranslate2(model, exports, verifier, together, say, say_running)
     return verifier.reports
-
-
-def _into(translator, exports):
-    """Returns the translator that is exported: into one language, if that is given."""
-    if exports.target_language:
-        return translator.into(exports.target_language)
-    if exports.web:
-        raise ValueError(
-            "A web page translates into one language: give --target-language, one of "
-            f"{', '.join(translator.target_languages)}. Received: --web alone."
-        )
-    return translator
 
 
 def _check(model, exports):

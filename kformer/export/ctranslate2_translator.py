@@ -21,6 +21,7 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.zero_shot import warn_of_zero_shot
 from kformer.threads import available_cores
 
 SIDES = ("source.spm", "target.spm")
@@ -40,6 +41,7 @@ class _Description(TypedDict):
     search: NotRequired[dict]
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
+    directions: NotRequired[list[str]]
 
 
 def library():
@@ -194,6 +196,8 @@ class CTranslate2Translator:
             return [best for best, *_ in self._answers(sentences, progress, glossary)]
 
         language = source_language or self.about.get("source_language")
+        target_language = self.about.get("target_language")
+        warn_of_zero_shot(self.about.get("directions"), language, target_language, stacklevel=4)
         return translate_split(find, texts, language, progress, stacklevel=4)
 
     def _checked(self, glossary):

@@ -88,6 +88,7 @@ class _Format2(TypedDict):
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
     target_languages: NotRequired[dict[str, int]]
+    directions: NotRequired[list[str]]
     source_vocab_size: NotRequired[int]
     unknown_id: NotRequired[int]
     tables: NotRequired[TablePlaces]

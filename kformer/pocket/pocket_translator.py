@@ -17,6 +17,7 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.zero_shot import warn_of_zero_shot
 
 TRANSLATION_CUT = 2  # A bit of the output `truncated`.
 
@@ -142,6 +143,8 @@ class PocketTranslator(PocketModel):
 
         if source_language is None:
             source_language = self.manifest.get("source_language")
+        directions = self.manifest.get("directions")
+        warn_of_zero_shot(directions, source_language, self._target_language, stacklevel=4)
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
     def _read_text(self, outputs, over):

@@ -14,6 +14,7 @@ from kformer.server.refusals import Refusal
 from kformer.serving.request_rows import read_best
 from kformer.tasks.run_file import model_file
 from kformer.text.paragraphs.split_translation import SplitTranslation, split_steps
+from kformer.text.zero_shot import ZERO_SHOT, is_zero_shot
 from kformer.threads import available_cores
 
 _BATCH = 32  # Rows of a call of TensorFlow.
@@ -61,6 +62,18 @@ class HostedModel:
     def target_languages(self) -> tuple[str, ...]:
         """Codes of the languages of the translations; empty if they are not known."""
         return self.choice or ((self.target_language,) if self.target_language else ())
+
+    @property
+    def directions(self) -> list[tuple[str, str]]:
+        """Codes of source and target of each direction that it was trained in, if they are known.
+
+        For a model of one source language also those that are known without its training.
+        """
+        if trained := self.about.get("directions"):
+            return [tuple(name.split("-")) for name in trained]
+        if self.source_language is None:
+            return []
+        return [(self.source_language, target) for target in self.target_languages]
 
     @property
     def waiting(self) -> int:
@@ -120,11 +133,16 @@ class HostedModel:
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
+        Translations in a direction that the model was not trained in get the flag "zero-shot".
+
         Raises:
             Refusal: Too many characters wait, or the model has no such language.
         """
         self.check_target(target_language)
-        steps = split_steps(texts, source_language or self.source_language)
+        source_language = source_language or self.source_language
+        languages = source_language, target_language or self.target_language
+        flags = (ZERO_SHOT,) if is_zero_shot(self.about.get("directions"), *languages) else ()
+        steps = split_steps(texts, source_language)
         is_long = sum(map(len, texts)) > _LONG
         translations = None
         while True:
@@ -135,7 +153,7 @@ class HostedModel:
                 else _step(steps, translations)
             )
             if results is not None:
-                return results
+                return [_flagged(result, flags) for result in results]
             columns = {"text": sentences}
             if self.choice:
                 columns["target_language"] = [target_language] * len(sentences)
@@ -159,6 +177,11 @@ class _Step(NamedTuple):
 
     sentences: list[str]
     results: list[SplitTranslation] | None
+
+
+def _flagged(result, flags):
+    """Returns a `SplitTranslation` with further flags."""
+    return dataclasses.replace(result, flags=(*result.flags, *flags))
 
 
 def _step(steps, translations):
@@ -236,11 +259,14 @@ def for_languages(models: Iterable[HostedModel], source: str | None, target: str
     """
     translators = [model for model in models if model.kind is TRANSLATOR]
     for model in translators:
+        if (source, target) in model.directions:
+            return model
+    for model in translators:
         from_it = source in ("auto", model.source_language) or not model.source_language
         if from_it and (target in model.target_languages or not model.target_languages):
             return model
     pairs = [
-        f"{model.source_language or 'any'} to {' or '.join(model.target_languages) or 'any'}"
+        f"{_sources_in_words(model)} to {' or '.join(model.target_languages) or 'any'}"
         for model in translators
     ]
     raise Refusal(
@@ -248,3 +274,8 @@ def for_languages(models: Iterable[HostedModel], source: str | None, target: str
         f"This server translates {', '.join(pairs) or 'nothing'}. "
         f"Received: source={source!r:.40}, target={target!r:.40}.",
     )
+
+
+def _sources_in_words(model):
+    sources = dict.fromkeys(source for source, _ in model.directions)
+    return " or ".join(sources) or model.source_language or "any"

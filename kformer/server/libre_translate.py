@@ -158,9 +158,8 @@ def languages(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
     """Returns the answer of /languages: the source languages, with the targets of each."""
     targets: dict[str, dict[str, None]] = {}
     for model in models:
-        if model.source_language and model.target_languages:
-            known = targets.setdefault(model.source_language, {})
-            known.update(dict.fromkeys(model.target_languages))
+        for source, target in model.directions:
+            targets.setdefault(source, {})[target] = None
     return [{"code": code, "name": code, "targets": [*known]} for code, known in targets.items()]
 
 

@@ -115,6 +115,7 @@ def models_listed(models: Sequence[HostedModel]) -> dict[str, Any]:
             "kind": model.kind.name,
             "source_language": model.source_language,
             "target_languages": [*model.target_languages],
+            "directions": ["-".join(codes) for codes in model.directions],
             "licence": model.about.get("licence"),
             "citation": model.about.get("citation"),
         }

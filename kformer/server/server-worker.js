@@ -5,7 +5,7 @@ const KEPT = 10_000; // Maximum number of cached translations.
 const remembered = new Map();
 let model = null;
 let key = ""; // Of the server, if it needs one.
-let wanted = null; // The newest text, {id, sentences, markups}; null when it is done.
+let wanted = null; // The newest text, {id, sentences, markups, source, target}; null when it is done.
 let working = false;
 
 class KeyNeeded extends Error {}
@@ -42,11 +42,7 @@ async function start() {
   const { data } = await ask("v1/models");
   model = data.find(({ kind }) => kind === "translator");
   if (!model) throw new Error("This server has no translator.");
-  const metadata = {
-    ...model,
-    target_language: model.target_languages[0] ?? null,
-  };
-  postMessage({ type: "ready", metadata, examples: [], size: null });
+  postMessage({ type: "ready", metadata: model, examples: [], size: null });
 }
 
 async function work() {
@@ -69,9 +65,12 @@ async function translate(text) {
   const began = performance.now();
   if (remembered.size > KEPT) remembered.clear();
   // Of those with marks their HTML is translated, which may look like the text of another one.
-  const keys = text.sentences.map((sentence, i) => JSON.stringify([sentence, text.markups[i]]));
+  const { markups, source, target } = text;
+  const keys = text.sentences.map((sentence, i) =>
+    JSON.stringify([sentence, markups[i], source, target]),
+  );
   const missing = new Set(keys.filter((key) => !remembered.has(key)));
-  await Promise.all([remember(missing, "text"), remember(missing, "html")]);
+  await Promise.all(["text", "html"].map((format) => remember(missing, format, source, target)));
   if (wanted !== text) return;
   for (const [index, key] of keys.entries()) {
     postMessage({ type: "sentence", id: text.id, index, found: remembered.get(key) });
@@ -80,14 +79,15 @@ async function translate(text) {
   postMessage({ type: "translated", id: text.id, milliseconds, runs: missing.size });
 }
 
-/** Asks for the sentences of a format, and remembers the answers. */
-async function remember(keys, format) {
+/** Asks for the sentences of a format in a direction, and remembers the answers. */
+async function remember(keys, format, source, target) {
   const chosen = [...keys].map((key) => [key, ...JSON.parse(key)]);
   const asked = chosen.filter(([, , markup]) => (markup === null) === (format === "text"));
   if (!asked.length) return;
   const input = asked.map(([, sentence, markup]) => markup ?? sentence);
   const request = { model: model.id, input, format };
-  if (model.target_languages.length > 1) request.target_language = model.target_languages[0];
+  if (source) request.source_language = source;
+  if (target) request.target_language = target;
   const { data } = await ask("v1/translations", request);
   data.forEach(({ text, flags }, i) => {
     remembered.set(asked[i][0], format === "html" ? { markup: text, flags } : { text, flags });

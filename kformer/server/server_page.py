@@ -11,6 +11,7 @@ _FILES = {  # Files of the page of the export that serve here unchanged, with th
     "page.css": "text/css",
     "page.js": "text/javascript",
     "facts.js": "text/javascript",
+    "directions.js": "text/javascript",
     "sentences.js": "text/javascript",
     "joining.js": "text/javascript",
     "rich-text.js": "text/javascript",

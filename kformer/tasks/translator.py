@@ -39,6 +39,7 @@ from kformer.text.paragraphs.split_translation import (
 from kformer.text.quality_estimate import QualityEstimate
 from kformer.text.text_rows import write_texts
 from kformer.text.tokenizer import Tokenizer
+from kformer.text.zero_shot import warn_of_zero_shot
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -54,6 +55,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         alignment_head: The `kformer.AlignmentHead` whose attention aligns words; None for the mean
             of the last layer's heads. `choose_alignment_head` finds the best one.
         about: Facts about the model, which exports contain, too: "target_language", if it is known;
+            "directions", such as ["de-en", "en-de"], of a model that was trained in several;
             "licence", "citation", "languages" and "scores" that came with an imported model.
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
             own, the attribute `search_defaults`; None for none.
@@ -328,6 +330,8 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
     def _split(self, texts, options, source_language, batch_size, progress, glossary):
         check_integer("batch_size", batch_size, least=1)
         glossary = check_search(glossary, options)
+        directions = self.about.get("directions")
+        warn_of_zero_shot(directions, source_language, self.target_language, stacklevel=4)
 
         def find(sentences, progress):
             search = (sentences, options, None, batch_size, progress)

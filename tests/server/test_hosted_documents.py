@@ -16,8 +16,9 @@ from documents.test_round_trips import PAGES, TAGS, Reference
 from kformer.documents.document_translation import translate_markup
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_documents import HostedDocuments, Languages, WaitingTranslator
-from kformer.server.hosted_models import HostedModel
+from kformer.server.hosted_models import HostedModel, for_languages
 from kformer.server.hosted_signatures import HostedSignature
+from kformer.server.libre_translate import languages
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
 from kformer.server.translated_files import ArrivingFiles, TranslatedFiles
@@ -29,6 +30,7 @@ from kformer.text.paragraphs.split_translation import (
 )
 
 INTO = Languages("de", "en")
+ABOUT = {"directions": ["de-en", "en-de", "fr-en"]}
 
 
 def hosted(translate, aligner=None, batch_size=32):
@@ -42,6 +44,30 @@ def hosted(translate, aligner=None, batch_size=32):
     return HostedModel(
         "a", Path("a"), "keras", TRANSLATOR, {}, signatures, (), "en", batch_size, 1, aligner
     )
+
+
+def test_a_model_of_several_directions_is_chosen_by_them_and_flags_others():
+    model = hosted(lambda texts: texts)
+    model.about, model.target_language, model.choice = ABOUT, None, ("en", "de")
+    model.signatures["serving_default"] = model.signatures["serving_default"]._replace(
+        inputs=("text", "target_language")
+    )
+    other = hosted(lambda texts: texts)
+    assert languages([other, model]) == [
+        {"code": "de", "name": "de", "targets": ["en"]},
+        {"code": "en", "name": "en", "targets": ["de"]},
+        {"code": "fr", "name": "fr", "targets": ["en"]},
+    ]
+    assert for_languages([other, model], "fr", "en") is model
+    with pytest.raises(Refusal, match="de or en or fr to en or de"):
+        for_languages([model], "en", "fr")
+
+    def flags_of(source, target):
+        translate = ask(model, lambda _: model.paragraphs(["a b"], source, target))
+        return [answer.flags for answer in translate]
+
+    assert flags_of("fr", "de") == [("zero-shot",)]
+    assert flags_of("fr", "en") == flags_of(None, "de") == [()]
 
 
 def ask(model, function, portion=1000, waiting=10_000):

@@ -30,6 +30,7 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.zero_shot import warn_of_zero_shot
 
 
 class ServedTranslator(ServedModel):
@@ -129,6 +130,8 @@ class ServedTranslator(ServedModel):
 
     def _split(self, texts, source_language, batch_size, progress, glossary):
         glossary = check_glossary(glossary)
+        directions = self.report.get("directions")
+        warn_of_zero_shot(directions, source_language, self.target_language, stacklevel=4)
 
         def find(sentences, progress):
             answers = self._best(sentences, batch_size, progress, glossary)

@@ -14,7 +14,8 @@ const NEEDS_A_SERVER =
 
 let worker = null;
 let ready = false;
-let asked = { id: 0, text: "", marks: "[]" }; // Its translation is shown or pending.
+let asked = { id: 0, text: "", marks: "[]", target: null }; // Its translation is shown or pending.
+let chosen = { source: null, target: null }; // Codes of the languages.
 let current = { text: "", marks: [] }; // The text, with the marks of what was pasted.
 
 source.addEventListener("input", edited);
@@ -54,8 +55,13 @@ const answers = {
     element("progress").hidden = true;
     say("ready", "Ready");
     status.setAttribute("aria-live", "off"); // From now on a screen reader announces only translations.
-    introduce(metadata, size);
-    piecesOf = sentenceSplitter(metadata.source_language);
+    element("facts").textContent = factsOf(metadata, size).join(" · ");
+    const directions = directionsOf(metadata);
+    fillMenu(element("directions"), directions, (direction) => {
+      translateIn(direction);
+      edited();
+    });
+    translateIn(directions[0]);
     offer(examples);
     edited();
     keep();
@@ -109,10 +115,12 @@ function paste(event) {
 /** Requests a translation of the current text, even if the worker is busy. */
 function update() {
   const { text, marks } = current;
+  const { source: from, target } = chosen;
   const written = JSON.stringify(marks);
   element("clear").hidden = !text;
-  if (!ready || (text === asked.text && written === asked.marks)) return;
-  asked = { id: asked.id + 1, text, marks: written };
+  const isAsked = text === asked.text && written === asked.marks && target === asked.target;
+  if (!ready || isAsked) return;
+  asked = { id: asked.id + 1, text, marks: written, target };
   const starts = lineStarts(text);
   const ends = starts.map((start) => (text.indexOf("\n", start) + 1 || text.length + 1) - 1);
   lines.begin(
@@ -124,7 +132,8 @@ function update() {
   element("failure").hidden = true;
   notice([]);
   say("translating", "Translating");
-  worker.postMessage({ id: asked.id, sentences: lines.sources, markups: lines.markups });
+  const { sources: sentences, markups } = lines;
+  worker.postMessage({ id: asked.id, sentences, markups, source: from, target });
 }
 
 function lineStarts(text) {
@@ -164,15 +173,17 @@ function fail(message) {
   element("failure").hidden = false;
 }
 
-function introduce(metadata, size) {
-  const from = language(metadata.source_language);
-  const to = language(metadata.target_language);
-  if (from) element("source-label").textContent = from;
-  if (to) element("translation-label").textContent = to;
-  if (from && to) element("title").textContent = document.title = `${from} to ${to}`;
-  if (metadata.source_language) source.lang = metadata.source_language;
-  if (metadata.target_language) translation.lang = metadata.target_language;
-  element("facts").textContent = factsOf(metadata, size).join(" · ");
+/** Has the page translate in a direction from now on, and shows its languages. */
+function translateIn(direction) {
+  chosen = direction;
+  const [from, to] = [direction.source, direction.target].map(language);
+  element("source-label").textContent = from || "Text";
+  element("translation-label").textContent = to || "Translation";
+  document.title = from && to ? `${from} to ${to}` : "Translator";
+  element("title").textContent = document.title;
+  source.lang = direction.source || "";
+  translation.lang = direction.target || "";
+  piecesOf = sentenceSplitter(direction.source);
 }
 
 /** Stores the page for offline use, and shows whether that worked. */

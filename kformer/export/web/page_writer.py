@@ -78,6 +78,7 @@ PAGE = (
     "page.css",
     "page.js",
     "facts.js",
+    "directions.js",
     "sentences.js",
     "joining.js",
     "rich-text.js",
@@ -105,6 +106,8 @@ def export_web_page(
 ) -> Path:
     """Writes a folder for any web server; the page fetches nothing from other servers.
 
+    The page of a translator with several languages has a menu of its directions.
+
     Args:
         tflite: A file that `kformer.export.export_tflite` wrote.
         folder: A new folder.
@@ -118,8 +121,8 @@ def export_web_page(
     Raises:
         FileNotFoundError: The `.tflite` file or LiteRT.js is missing.
         IsADirectoryError: The folder exists.
-        ValueError: The `.tflite` file holds no translator, does not take text, or has several
-            target languages; or the LiteRT.js folder is wrong.
+        ValueError: The `.tflite` file holds no translator, or does not take text; or the LiteRT.js
+            folder is wrong.
     """
     tflite, folder = Path(tflite), Path(folder)
     check_writable(folder)
@@ -130,11 +133,6 @@ def export_web_page(
         raise ValueError(
             "A web page needs a .tflite file that takes text; export it again. "
             f"Received: format={metadata['format']} in {str(tflite)!r}."
-        )
-    if languages := metadata.get("target_languages"):
-        raise ValueError(
-            "A web page translates into one language: export the .tflite file from "
-            f"`translator.into(language)`. Received: {str(tflite)!r}, into {', '.join(languages)}."
         )
     litert_js = find_litert_js(litert_js)
     page = resources.files("kformer.export.web")

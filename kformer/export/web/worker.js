@@ -6,8 +6,9 @@
 //                {type: "sentence", id, index, found: {text, flags}}, for each sentence,
 //                {type: "translated", id, milliseconds, runs} after the last,
 //                {type: "failed", message, id}: id is null if the translator did not start.
-// From the page: {id, sentences, markups}; the HTML of sentences is for workers that translate
-// it as a whole, so not for this one. A newer text replaces the one before, between two sentences.
+// From the page: {id, sentences, markups, source, target}, with the codes of both languages; the HTML
+// of sentences is for workers that translate it as a whole, so not for this one. A newer text
+// replaces the one before, between two sentences.
 //
 // This is a classic worker: LiteRT.js loads its builds with importScripts, which modules lack.
 
@@ -30,7 +31,7 @@ self.Module = {
 let translator = null;
 const remembered = new Map();
 
-let wanted = null; // The newest text, {id, sentences}; null when it is done.
+let wanted = null; // The newest text, {id, sentences, target}; null when it is done.
 let working = false;
 
 self.onmessage = ({ data }) => {
@@ -76,7 +77,8 @@ async function start() {
   if (!translator.signature) {
     throw new Error("The .tflite file has no signature `translate`.");
   }
-  await translate(""); // The first run is slow, and fails if anything is wrong.
+  const [target = null] = Object.keys(metadata.target_languages ?? {});
+  await translate("", target); // The first run is slow, and fails if anything is wrong.
   const examples = (files["test_vectors.json"] || []).map((vector) => vector.text);
   postMessage({ type: "ready", metadata, examples, size: bytes.length });
 }
@@ -132,11 +134,12 @@ async function translateAll(text) {
  * does not fit the file is halved at a clause, until it does.
  */
 async function translateWhole(sentence, text, spent) {
-  if (remembered.has(sentence)) return remembered.get(sentence);
+  const key = JSON.stringify([text.target, sentence]);
+  if (remembered.has(key)) return remembered.get(key);
   await messagesAreIn();
   if (wanted !== text) return null;
   const before = performance.now();
-  let found = await translate(sentence);
+  let found = await translate(sentence, text.target);
   spent.milliseconds += performance.now() - before;
   spent.runs += 1;
   const isCut = found.flags.includes("source cut") || found.flags.includes("translation cut");
@@ -152,7 +155,7 @@ async function translateWhole(sentence, text, spent) {
     found = { text: joined(pieces, parts.map((part) => part.text)), flags: [...flags] };
   }
   if (remembered.size >= KEPT) remembered.delete(remembered.keys().next().value);
-  remembered.set(sentence, found);
+  remembered.set(key, found);
   return found;
 }
 
@@ -171,24 +174,30 @@ function messagesAreIn() {
 /**
  * Runs the file once.
  * @param {string} line
+ * @param {?string} target - Code of the language, for a file with several.
  * @returns {{text: string, flags: string[]}} `flags` are those of `PocketTranslator` in Python, and
  *     "translation cut" if the end of the translation did not fit.
  */
-async function translate(line) {
+async function translate(line, target) {
   const { litert, signature, metadata, special } = translator;
   const bytes = new Uint8Array(metadata.max_source_bytes);
   line = line.replace(/\0+$/, ""); // Zeros at the end are padding.
   // Writes whole characters only; lone surrogates become U+FFFD.
   const { read } = new TextEncoder().encodeInto(line, bytes);
   const source = new litert.Tensor(bytes, [bytes.length]);
+  const inputs = { source };
+  if (metadata.target_languages) {
+    const id = new Int32Array([metadata.target_languages[target]]);
+    inputs.target_language = new litert.Tensor(id, [1]);
+  }
   failures.length = 0;
-  const found = await signature.run({ source });
+  const found = await signature.run(inputs);
   const translation = found.translation.toTypedArray();
   const [truncated] = found.truncated.toTypedArray();
   const ids = [found.source_ids, found.ids].map((tensor) => Array.from(tensor.toTypedArray()));
   const end = translation.indexOf(0);
   const text = new TextDecoder().decode(translation.slice(0, end < 0 ? undefined : end));
-  for (const tensor of [source, ...Object.values(found)]) tensor.delete();
+  for (const tensor of [...Object.values(inputs), ...Object.values(found)]) tensor.delete();
   complainOfFailures();
   const cut = read < line.length || (truncated & SOURCE_CUT) > 0;
   const flags = translationFlags(...ids, cut, special);

@@ -23,6 +23,8 @@ class Direction:
             `kformer.training.split_pairs`.
         columns: Names of the columns of source and target in tables and dicts; by default those of
             the languages, such as "de" and "en".
+        shards: Instead of text: a path of a folder that `kformer.training.prepare_shards` wrote
+            with `columns` of these two languages. The same folder serves both directions.
 
     Raises:
         ValueError: `languages` are not two codes, or there is no text.
@@ -33,30 +35,33 @@ class Direction:
     target: str | Path | Sequence[str | Path] | None = None
     pairs: str | Path | Iterable[Any] | None = None
     columns: Sequence[str] | None = None
+    shards: str | Path | None = None
 
     def __post_init__(self):
         codes_of(self.languages)
-        if self.pairs is None and not (self.source and self.target):
+        if self.pairs is None and not (self.source and self.target) and not self.shards:
             raise ValueError(
-                "A direction needs files of source and target, or pairs. "
+                "A direction needs files of source and target, or pairs, or shards. "
                 f"Received: {self.languages!r} with source={self.source}, target={self.target}."
             )
 
     @classmethod
     def parse(cls, text: str) -> "Direction":
-        """Returns the direction of "de-en:SOURCE:TARGET", or of "de-en:TABLE".
+        """Returns the direction of "de-en:SOURCE:TARGET", "de-en:TABLE" or "de-en:SHARDS".
 
         Raises:
             ValueError: The text has another form; or as for the class.
         """
         languages, *paths = text.split(":")
         if len(paths) == 1 and paths[0]:
-            return cls(languages, pairs=paths[0])
+            is_folder = Path(paths[0]).is_dir()
+            return cls(languages, **{"shards" if is_folder else "pairs": paths[0]})
         if len(paths) == 2 and all(paths):
             return cls(languages, *paths)
         raise ValueError(
             "A direction has the form de-en:SOURCE:TARGET, of two files, or de-en:TABLE, of a "
-            f"table with a column for each language. Received: {text!r}."
+            "table, or of a folder of shards, with a column for each language. "
+            f"Received: {text!r}."
         )
 
     @property
@@ -87,9 +92,9 @@ def codes_of(languages: Any) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def reversed_direction(languages: str) -> str:
-    """Returns the other direction: "en-de" for "de-en"."""
-    return "-".join(reversed(codes_of(languages)))
+def names_of_both(languages: str, number: int) -> list[str]:
+    """Returns the direction of `number` texts, and of as many of the other one: "en-de"."""
+    return [languages] * number + ["-".join(reversed(codes_of(languages)))] * number
 
 
 def both_directions(text: ParallelText, languages: str) -> ParallelText:
@@ -99,12 +104,10 @@ def both_directions(text: ParallelText, languages: str) -> ParallelText:
         text: `ParallelText` whose source and target are in `languages`, such as "de-en".
         languages: The direction.
     """
-    number = len(text.source)
-    directions = [languages] * number + [reversed_direction(languages)] * number
     return text._replace(
         source=[*text.source, *text.target],
         target=[*text.target, *text.source],
-        directions=directions,
+        directions=names_of_both(languages, len(text.source)),
     )
 
 
@@ -148,8 +151,3 @@ def as_directions(directions: "Iterable[Direction | str] | Direction | str | Non
         direction if isinstance(direction, Direction) else Direction.parse(direction)
         for direction in several
     ]
-
-
-def languages_of(directions: Iterable["Direction | str"]) -> list[str]:
-    """Returns the names of directions, for the run config."""
-    return [direction.languages for direction in as_directions(directions)]

@@ -26,6 +26,7 @@ from kformer.training.run.fine_tuning import OUTPUT_SETTINGS, settings_to_start_
 from kformer.training.run.replicas import DTYPES, compile_network
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.training_task import TextOfRun
+from kformer.training.shards.passes import Reading
 from kformer.training.shards.shards_dataset import ShardBatches
 
 
@@ -37,7 +38,7 @@ def text_of(prepared: Prepared) -> TextOfRun:
     )
     tokenizers = _tokenizers_of_sides(prepared)
     if task.sets:
-        training = ShardBatches(task.sets, batches)
+        training = ShardBatches(task.sets, batches, tokenizers, _readings(prepared))
     else:
         training = _windows(prepared, task.training, tokenizers, batches)
     plain = batches.for_validation()
@@ -52,6 +53,17 @@ def _windows(prepared, text, tokenizers, options):
     symbols = prepared.tokenizers[0].language_ids
     directions = [(name, symbols[codes_of(name)[1]]) for name in text.directions if symbols]
     return translation_windows(text.source, text.target, tokenizers, options, directions)
+
+
+def _readings(prepared):
+    """Returns the direction and the `Reading` of each corpus of shards, if there are directions."""
+    symbols, task = prepared.tokenizers[0].language_ids, prepared.task
+    if not task.directions:
+        return []
+    return [
+        (name, Reading(swapped, symbols.get(codes_of(name)[1])))
+        for name, swapped in zip(task.directions, task.is_swapped, strict=True)
+    ]
 
 
 def _tokenizers_of_sides(prepared):

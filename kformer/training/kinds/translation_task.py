@@ -17,8 +17,14 @@ from kformer.tasks.keras_file import (
 )
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import as_list
-from kformer.text.vocabulary import language_symbol
-from kformer.training.data.directions import both_directions, codes_of, text_of_directions
+from kformer.text.vocabulary import language_symbol, with_languages
+from kformer.training.data.directions import (
+    as_directions,
+    both_directions,
+    codes_of,
+    names_of_both,
+    text_of_directions,
+)
 from kformer.training.data.dropped_pairs import check_some_are_left
 from kformer.training.data.pairs import (
     ParallelText,
@@ -122,7 +128,7 @@ class TranslationTask(Task):
         start = self.options.warm_start
         known = {} if start is None else target_languages_in(start)
         targets = [codes_of(name)[1] for name in self.directions]
-        languages = {code: language_symbol(code) for code in targets} | known
+        languages = known | {code: known.get(code, language_symbol(code)) for code in targets}
         return languages if known or len(languages) > 1 else {}
 
     @property
@@ -244,12 +250,31 @@ class ShardsTask(TranslationTask):
 
     options: ShardsOptions
 
-    def __init__(self, validation: ParallelText, options: ShardsOptions):
+    def __init__(
+        self, validation: ParallelText, options: ShardsOptions, directions: Sequence[str] = ()
+    ):
         self.sets = shard_sets(options.shards, options.skip_damaged)
+        if options.both_directions:
+            self.sets = 2 * self.sets
         left_out = [name for shards in self.sets for name in shards.left_out()]
         options = dataclasses.replace(options, left_out=left_out)
         manifests = [str(shards.folder / MANIFEST) for shards in self.sets]
-        super().__init__(ParallelText([], [], {"shards": manifests}), validation, options)
+        training = ParallelText([], [], {"shards": manifests}, directions=directions)
+        super().__init__(training, validation, options)
+
+    @property
+    def is_swapped(self) -> list[bool]:
+        """For each corpus, whether its sides are swapped; raises the errors of `ShardSet`."""
+        number = len(self.sets) // 2 if self.options.both_directions else 0
+        languages = self.options.both_directions
+        read = []
+        for i, (shards, direction) in enumerate(zip(self.sets, self.directions, strict=True)):
+            if languages and i >= number:
+                read.append(not read[i - number])
+                shards.check_swapped(read[-1])
+            else:
+                read.append(shards.is_swapped(direction, named=not languages))
+        return read
 
     @property
     def corpora(self):
@@ -268,9 +293,13 @@ class ShardsTask(TranslationTask):
             ValueError: The user gave a file with other vocabularies.
         """
         vocabularies, options = vocabularies_of(self.sets[0]), self.options
+        languages = [*self.target_languages]
+        if languages:
+            source = with_languages(vocabularies.source, languages)
+            vocabularies = vocabularies._replace(source=source)
         path = options.tokenizer or options.warm_start
         if path is not None:
-            wanted = read_vocabularies(path, options.target_tokenizer)
+            wanted = read_vocabularies(path, options.target_tokenizer, languages=languages)
             if any(vocabularies.models[i] != wanted.models[i] for i in (0, -1)):
                 raise ValueError(
                     "Shards hold the ids of their own tokenizer: prepare them with --tokenizer. "
@@ -301,6 +330,9 @@ def prepare_translation(
     The arguments and errors are as for `kformer.training.train`; `options` are the fields of
     `TranslationOptions`.
     """
+    directions = as_directions(options.get("directions"))
+    if any(direction.shards for direction in directions):
+        shards, options["directions"] = _shards_of(directions, shards), None
     training = _text((source, target, pairs), options)
     validation = _text((valid_source, valid_target, valid_pairs), options, "valid_")
     for kind, text in (("", training), ("valid_", validation)):
@@ -316,8 +348,22 @@ def prepare_translation(
             f"Received: {shards=} and source={source}, target={target}, pairs or directions."
         )
     else:
-        task = ShardsTask(validation, ShardsOptions(shards=shards, **options))
+        names = [direction.languages for direction in directions]
+        if languages := options.get("both_directions"):
+            names = names_of_both(languages, len(as_list(shards)))
+        options["directions"] = names if directions else None
+        task = ShardsTask(validation, ShardsOptions(shards=shards, **options), names)
     return prepare_run(task, recipe, output)
+
+
+def _shards_of(directions, shards):
+    """Returns the folders of shards of directions."""
+    if shards or not all(direction.shards for direction in directions):
+        raise ValueError(
+            "A run of several directions trains on shards or on text, not on both. Received: "
+            f"{shards=} and directions {', '.join(map(repr, directions))}."
+        )
+    return [direction.shards for direction in directions]
 
 
 def _text(text, options, kind=""):

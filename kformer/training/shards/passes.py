@@ -93,6 +93,18 @@ def _ranges(sizes):
     return _Ranges(ends - sizes, ends)
 
 
+class Reading(NamedTuple):
+    """How the pairs of a corpus are read.
+
+    Attributes:
+        swapped: Whether its targets are the sources, and its sources the targets.
+        prefix_id: The id that stands before each source; None for none.
+    """
+
+    swapped: bool = False
+    prefix_id: int | None = None
+
+
 class Passes:
     """The batches of every pass over some corpora.
 
@@ -103,6 +115,7 @@ class Passes:
         form: `Batching`.
         shuffle: Whether to permute pairs and batches.
         seed: Of the permutations.
+        readings: `Reading` of each corpus; None to read all as they are.
 
     Attributes:
         number: Number of batches in a pass.
@@ -122,7 +135,9 @@ class Passes:
         form: Batching,
         shuffle: bool = True,
         seed: int = 0,
+        readings: Sequence[Reading] | None = None,
     ):
+        self._readings = readings or [Reading()] * len(corpora)
         self._shuffle, self._seed, self._form = shuffle, seed, form
         shards = [shard for shards in corpora for shard in shards]
         self._ids = [shard.ids for shard in shards]
@@ -139,13 +154,18 @@ class Passes:
     def _groups(self, corpora, filter_pairs):
         """Returns a row for each group of each shard whose pairs are used."""
         names = ("corpus", "shard", "source", "target", "pairs", "start", "teachers_start")
+        names += ("prefixes",)
         parts = []
         for corpus, shards in enumerate(corpora):
             for shard in shards:
                 part = np.zeros(len(shard.groups), [(name, np.int64) for name in names])
                 part["corpus"], part["shard"] = corpus, len(parts)
-                for i, name in enumerate(("source", "target", "pairs")):
+                swapped, prefix_id = self._readings[corpus]
+                columns = ("target", "source") if swapped else ("source", "target")
+                for i, name in enumerate((*columns, "pairs")):
                     part[name] = shard.groups[:, i]
+                part["prefixes"] = int(prefix_id is not None)
+                part["source"] += part["prefixes"]
                 part["start"] = shard.starts()
                 part["teachers_start"] = shard.starts_of_teachers()
                 parts.append(part)
@@ -223,14 +243,21 @@ class Passes:
         slots, bucket = self._slots(number, batch)
         group, place = self._places.find(self._pairs_in(slots, number))
         source, target = groups["source"][group], groups["target"][group]
-        starts = groups["start"][group] + place * (source + target)
-        limits = starts, starts + source, starts + source + target
+        sizes = source - groups["prefixes"][group] + target
+        starts = groups["start"][group] + place * sizes
+        swapped = np.array([reading.swapped for reading in self._readings])
+        first = np.where(swapped[groups["corpus"][group]], target, sizes - target)
+        limits = starts, starts + first, starts + sizes
         sides = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # A process may have no row.
-        for shard, start, middle, end in zip(
-            groups["shard"][group].tolist(), *(limit.tolist() for limit in limits), strict=True
+        columns = groups["corpus"][group], groups["shard"][group], *limits
+        for corpus, shard, start, middle, end in zip(
+            *(column.tolist() for column in columns), strict=True
         ):
-            sides[0].append(self._ids[shard][start:middle])
-            sides[1].append(self._ids[shard][middle:end])
+            is_swapped, prefix_id = self._readings[corpus]
+            if prefix_id is not None:
+                sides[0].append(np.array([prefix_id], np.int32))
+            sides[is_swapped].append(self._ids[shard][start:middle])
+            sides[not is_swapped].append(self._ids[shard][middle:end])
         ids = [np.concatenate(side, dtype=np.int32) for side in sides]
         return ids[0], source, ids[1], target, self._teachings(group, place), bucket
 

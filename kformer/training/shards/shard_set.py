@@ -11,7 +11,9 @@ import numpy as np
 
 from kformer.files import check_file, sha256
 from kformer.text.text_files import as_list
+from kformer.training.data.directions import codes_of
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
+from kformer.training.data.pairs import COLUMNS
 from kformer.training.run.run_vocabularies import Vocabularies
 from kformer.training.shards.manifest import TOKENIZERS, Manifest, read_manifest
 from kformer.training.shards.shard_file import (
@@ -40,6 +42,37 @@ class ShardSet(NamedTuple):
         """Returns the paths of the shards that are not used, without their endings."""
         names = [shard["name"] for shard in self.manifest.shards]
         return [str(self.folder / name) for name in names if name not in self.names]
+
+    def is_swapped(self, direction: str, named: bool = True) -> bool:
+        """Returns whether a direction reads the targets of the shards as its sources.
+
+        Args:
+            direction: Such as "de-en".
+            named: Whether the shards must name their languages; others are read as they are.
+
+        Raises:
+            ValueError: The shards are of other languages, or cannot be swapped.
+        """
+        columns, codes = tuple(self.manifest.settings.get("columns", COLUMNS)), codes_of(direction)
+        swapped = columns == codes[::-1]
+        if not swapped and columns != codes and (named or columns != COLUMNS):
+            raise ValueError(
+                f"Shards of the direction {direction} must have these languages: prepare them with "
+                f"--columns {','.join(codes)}. Received: {str(self.folder)!r}, with the columns "
+                f"{' and '.join(columns)}."
+            )
+        self.check_swapped(swapped)
+        return swapped
+
+    def check_swapped(self, swapped: bool):
+        """Raises ValueError if the sides are to be swapped and cannot be."""
+        manifest = self.manifest
+        if swapped and (len(manifest.tokenizers) > 1 or manifest.teacher_ids):
+            raise ValueError(
+                "Shards that are read in the other direction must have one vocabulary for both "
+                f"sides, and no teachers. Received: {str(self.folder)!r}, with "
+                f"{len(manifest.tokenizers)} vocabularies, teacher_ids={manifest.teacher_ids}."
+            )
 
     def open(self) -> list[Shard]:
         """Opens the shards without reading their ids."""

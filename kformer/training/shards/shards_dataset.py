@@ -14,7 +14,7 @@ from kformer.training.data.pairs import corpus_weights
 from kformer.training.data.translation_dataset import pair_batch
 from kformer.training.data.windows import number_of_pass
 from kformer.training.recipes.recipe import NO_CONSISTENCY
-from kformer.training.shards.passes import Passes
+from kformer.training.shards.passes import Passes, Reading
 from kformer.training.shards.shard_set import ShardSet, shard_sets, vocabularies_of
 
 
@@ -81,16 +81,28 @@ class ShardBatches:
     Args:
         sets: List of `ShardSet`.
         options: Arguments of `shards_dataset`.
+        tokenizers: `kformer.Tokenizer`s of source and target; by default those of the shards.
+        directions: Of shards of several directions the name of the direction and the `Reading` of
+            each of `sets`.
 
     Attributes:
         passes: `Passes`, which has the numbers of pairs, ids and batches.
     """
 
-    def __init__(self, sets: Sequence[ShardSet], options: BatchOptions):
+    def __init__(
+        self,
+        sets: Sequence[ShardSet],
+        options: BatchOptions,
+        tokenizers: Sequence[Tokenizer] | None = None,
+        directions: Sequence[tuple[str, Reading]] | None = None,
+    ):
         options.check_fit()
         self._sets, self._seed = sets, options.seed
-        models = vocabularies_of(sets[0]).models
-        self._sides = [Tokenizer(model) for model in (models[0], models[-1])]
+        names, readings = zip(*directions, strict=True) if directions else (None, None)
+        if tokenizers is None:
+            models = vocabularies_of(sets[0]).models
+            tokenizers = [Tokenizer(model) for model in (models[0], models[-1])]
+        self._sides = tokenizers
         self._respellings = [options.respellings(side) for side in self._sides]
         self._taught = 2 * sets[0].manifest.teacher_ids
         if self._taught:
@@ -104,11 +116,13 @@ class ShardBatches:
                 [shard_set.manifest.pairs for shard_set in sets],
                 options.weights,
                 options.temperature,
+                names,
             ),
             options.filter,
             self._form,
             options.shuffle,
             options.seed,
+            readings,
         )
 
     def dataset(self, epoch: tf.Variable | None = None, first: int = 0) -> tf.data.Dataset:
@@ -170,7 +184,8 @@ class ShardBatches:
         """Returns lines about the shards, and about a pass over them."""
         passes = self.passes
         dropped, (source, target) = passes.dropped, passes.ids
-        lines = [f"{shard_set.folder}: {shard_set.manifest}" for shard_set in self._sets]
+        folders = {shard_set.folder: shard_set.manifest for shard_set in self._sets}
+        lines = [f"{folder}: {manifest}" for folder, manifest in folders.items()]
         lines.append(
             f"{sum(dropped.values()):,} pairs; {dropped['kept']:,} are used. Not used: "
             f"{dropped['too_long']:,} too long, {dropped['unlike_lengths']:,} of unlike lengths."

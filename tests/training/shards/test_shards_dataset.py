@@ -1,5 +1,6 @@
 """Batches from shards; the reference is plain Python over the SentencePiece library."""
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
@@ -9,11 +10,15 @@ import tensorflow as tf
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kformer.text.tokenizer import Tokenizer
+from kformer.text.vocabulary import with_languages
 from kformer.training import shards_dataset, translation_dataset
 from kformer.training.data import batching
-from kformer.training.data.batching import Batching
-from kformer.training.shards.passes import Passes
+from kformer.training.data.batching import Batching, BatchOptions
+from kformer.training.shards.passes import Passes, Reading
 from kformer.training.shards.shard_file import Shard
+from kformer.training.shards.shard_set import shard_sets
+from kformer.training.shards.shards_dataset import ShardBatches
 from support.training.pairs import expected_rows, many_pairs, rows_of
 from support.training.two_views import assert_views, values_of
 
@@ -204,6 +209,47 @@ def test_weights_say_how_often_a_pass_reads_each_folder(shards, tokenizer):
         assert {one[row] for row in second} == {2, 3}
         assert 138 <= sum(one[row] for row in second) <= 138 + 40  # Rounded up in each class.
     assert passes[0] != passes[1]
+
+
+def test_one_folder_serves_both_directions(shards, model, tokenizer):
+    sets = shard_sets([shards(PAIRS)] * 2)
+    languages = {"en": ">>en<<", "de": ">>de<<"}
+    extended = Tokenizer(with_languages(tokenizer.model, languages), None, languages)
+    into = [extended.language_ids["en"], extended.language_ids["de"]]
+    directions = [("de-en", Reading(False, into[0])), ("en-de", Reading(True, into[1]))]
+    plain = [extended.without_prefix()] * 2
+    options = BatchOptions(300, 60, byte_spelling=0.1)
+    batches = list(ShardBatches(sets, options, plain, directions).dataset())
+    sources = [row[row > 0] for (source, _), _ in batches for row in source.numpy()]
+    assert {*into} == {row[0] for row in sources}
+    assert Counter(row[0] for row in sources)[into[0]] == len(sources) / 2
+    rows = []
+    for (source, _), target in batches:
+        for ids, output in zip(source.numpy(), target.numpy(), strict=True):
+            pair = [tokenizer.decode(side) for side in (ids[1:], output)]
+            rows.append(tuple(pair if ids[0] == into[0] else pair[::-1]))
+    usable = expected_rows(PAIRS, tokenizer, 59)  # Of the 60 ids one is the symbol.
+    counts = Counter(rows)
+    assert {*counts.values()} == {2} and len(counts) == len(usable)
+
+
+@pytest.mark.parametrize(
+    ("columns", "direction", "swapped"),
+    [(["de", "en"], "de-en", False), (["de", "en"], "en-de", True)],
+)
+def test_columns_of_shards_are_their_languages(shards, columns, direction, swapped):
+    [made] = shard_sets(shards(PAIRS[:40]))
+    with pytest.raises(ValueError, match=r"prepare them with --columns .*columns source and targ"):
+        made.is_swapped(direction)
+    assert made.is_swapped(direction, named=False) is False
+    manifest = dataclasses.replace(made.manifest, settings={"columns": columns})
+    named = made._replace(manifest=manifest)
+    assert named.is_swapped(direction) is swapped
+    with pytest.raises(ValueError, match=r"Shards of the direction fr-en.* columns de and en"):
+        named.is_swapped("fr-en", named=False)
+    taught = named._replace(manifest=dataclasses.replace(manifest, teacher_ids=2))
+    with pytest.raises(ValueError, match=r"one vocabulary.* no teachers.*teacher_ids=2"):
+        taught.check_swapped(True)
 
 
 @pytest.mark.prove

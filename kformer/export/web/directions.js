@@ -1,0 +1,39 @@
+"use strict";
+// The menu of a translator that translates in several directions.
+
+/**
+ * Returns the directions to choose from, the trained ones first.
+ * @param {Object} metadata - `target_languages` are codes, or an object with codes as its keys;
+ *     `directions`, such as ["de-en", "en-de"], are those of the training text, if they are known.
+ * @returns {{source: ?string, target: ?string, isTrained: boolean}[]} at least one.
+ */
+function directionsOf({ source_language, target_language, target_languages, directions }) {
+  const source = source_language ?? null;
+  const codes = Array.isArray(target_languages) ? target_languages : Object.keys(target_languages ?? {});
+  const targets = codes.length ? codes : [target_language ?? null];
+  const trained = (directions ?? []).map((name) => name.split("-"));
+  if (!trained.length) return targets.map((target) => ({ source, target, isTrained: true }));
+  const sources = [...new Set(trained.map(([code]) => code))];
+  const others = sources
+    .flatMap((from) => targets.map((to) => [from, to]))
+    .filter(([from, to]) => from !== to && !directions.includes(`${from}-${to}`));
+  return [
+    ...trained.map(([from, to]) => ({ source: from, target: to, isTrained: true })),
+    ...others.map(([from, to]) => ({ source: from, target: to, isTrained: false })),
+  ];
+}
+
+/** Returns a direction in words, such as "German to English". */
+function nameOf({ source, target, isTrained }) {
+  const to = language(target) ?? "the other language";
+  const name = source ? `${language(source)} to ${to}` : `To ${to}`;
+  return isTrained ? name : `${name} (not trained)`;
+}
+
+/** Fills a menu with directions and shows it, if there are several; `choose` is called with one. */
+function fillMenu(menu, directions, choose) {
+  const options = directions.map((direction, i) => new Option(nameOf(direction), i));
+  menu.replaceChildren(...options);
+  menu.hidden = options.length < 2;
+  menu.addEventListener("change", () => choose(directions[menu.value]));
+}

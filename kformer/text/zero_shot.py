@@ -1,0 +1,58 @@
+"""Directions of translation that a model of several languages was not trained in."""
+
+import warnings
+from collections.abc import Iterable
+
+ZERO_SHOT = "zero-shot"  # The flag of such a translation.
+
+
+def is_zero_shot(
+    directions: Iterable[str] | None, source_language: str | None, target_language: str | None
+) -> bool:
+    """Returns whether a model was trained in other directions only.
+
+    Args:
+        directions: Those of the training text, such as "de-en"; None or none if they are not known.
+        source_language, target_language: Codes; None if they are not known.
+    """
+    directions = [*(directions or ())]
+    if not directions or source_language is None or target_language is None:
+        return False
+    return f"{source_language}-{target_language}" not in directions
+
+
+def warn_of_zero_shot(
+    directions: Iterable[str] | None,
+    source_language: str | None,
+    target_language: str | None,
+    stacklevel: int = 3,
+):
+    """Warns of a direction that `is_zero_shot`; Python shows the same warning once.
+
+    The first arguments are as for `is_zero_shot`; `stacklevel` is as for `warnings.warn`.
+    """
+    directions = [*(directions or ())]
+    if is_zero_shot(directions, source_language, target_language):
+        warnings.warn(
+            f"The model was trained in the directions {', '.join(directions)}; translations in "
+            "others (zero-shot) are often poor. Received: "
+            f"source_language={source_language!r}, target_language={target_language!r}.",
+            stacklevel=stacklevel,
+        )
+
+
+def zero_shot_directions(directions: Iterable[str]) -> list[str]:
+    """Returns the directions between the languages of some directions that are not among these.
+
+    Their targets are targets of the directions, too: no other language has a symbol.
+
+    Args:
+        directions: Such as ["de-en", "en-de", "fr-en"], for which "fr-de" is returned.
+    """
+    directions = [*directions]
+    sources, targets = (
+        [*dict.fromkeys(codes)]
+        for codes in zip(*(name.split("-") for name in directions), strict=True)
+    )
+    pairs = (f"{source}-{target}" for source in sources for target in targets if source != target)
+    return [pair for pair in pairs if pair not in directions]
