@@ -8,7 +8,8 @@
 - `serve`: a server of models.
 - `export`, `importing`: other forms of a model, and models of others. `export_options`,
   `export_writing`: shared with the demos.
-- `inspect`, `attention_command`, `plot_command`: look into models and runs.
+- `inspect`, `attention_command`, `plot_command`: look into models and runs. `recipe_command`: the
+  numbers of recipes.
 - `demos`: `kformer demo`, the whole way on the built-in text.
 - `commands`: the table of subcommands. `command_options`, `common_models`: options and models that
   several subcommands share. `on_runner`: subcommands on Apache Beam.
@@ -47,7 +48,7 @@ def main():
     warnings.showwarning = _show_warning
     try:
         with _ended_by_exceptions():
-            code = app_for(sys.argv[1:])(standalone_mode=False)
+            code = app_for(sys.argv[1:] or _completed_words())(standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:
         code = _complain(usage_errors.usage_error_line(error))
@@ -71,6 +72,15 @@ def main():
         remark_on_the_others()
         _drop_what_cannot_be_written()
     sys.exit(code)
+
+
+def _completed_words() -> list[str]:
+    """Returns the words that a shell completes, behind `kformer`, if the first one is whole."""
+    if "_KFORMER_COMPLETE" not in os.environ:
+        return []
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    words = line.split(" ")[1:]
+    return words if len(words) > 1 else []
 
 
 def _replace_closed_streams():

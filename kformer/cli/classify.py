@@ -39,6 +39,12 @@ _Labelled = (
     "may be compressed"
 )
 
+EXAMPLES = {
+    "train": "kformer classify train --train train.tsv --valid valid.tsv \\\n"
+    "    --output runs/reviews",
+    "predict": 'echo "a fine film" | kformer classify predict runs/reviews',
+    "evaluate": "kformer classify evaluate runs/reviews --test test.tsv",
+}
 app = typer.Typer(help="Train a classifier on your own labelled text, and use it.")
 
 

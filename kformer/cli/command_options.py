@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -31,7 +31,11 @@ LanguageOfTarget = Annotated[
 ]
 
 
-def with_options_of(kind: type, panel: str | None = None, names: Collection[str] | None = None):
+def with_options_of(
+    kind: type,
+    panel: str | Mapping[str, str] | None = None,
+    names: Collection[str] | None = None,
+):
     """Returns a decorator that adds an option to a command for each field of a dataclass.
 
     The command takes the options that the user set as keyword arguments; with several such
@@ -40,7 +44,8 @@ def with_options_of(kind: type, panel: str | None = None, names: Collection[str]
     Args:
         kind: The dataclass. The type of each field is `Annotated` with a `typer.Option`, or the
             metadata of the field have a `description`; then its default does not count as given.
-        panel: Heading of the options in the help, if they get one of their own.
+        panel: Heading of the options in the help, if they get one of their own; or a heading for
+            each field, by name.
         names: Names of the fields; None for all.
     """
     fields = [field for field in dataclasses.fields(kind) if names is None or field.name in names]
@@ -69,7 +74,8 @@ def with_options_of(kind: type, panel: str | None = None, names: Collection[str]
             }
             return command(**chosen)
 
-        added = [_parameter(field, panel, names_of_options) for field in fields]
+        panels = panel if isinstance(panel, Mapping) else dict.fromkeys(names_of_options, panel)
+        added = [_parameter(field, panels.get(field.name), names_of_options) for field in fields]
         run.__signature__ = signature.replace(parameters=[*own, *added])
         return run
 
@@ -81,6 +87,8 @@ def _parameter(field, panel, names):
     metadata = field.metadata
     kind = metadata.get("command_type", field.type)
     if "description" not in metadata:
+        [option] = field.type.__metadata__
+        option.rich_help_panel = panel or option.rich_help_panel
         return _keyword(field.name, field.default, field.type)
     shown = field.default is not dataclasses.MISSING and bool(field.default)  # False is not shown.
     settings = {"rich_help_panel": panel, "show_default": str(field.default) if shown else False}

@@ -23,6 +23,14 @@ _TargetModel = Annotated[
     ),
 ]
 
+EXAMPLES = {
+    "marian": "kformer import marian opus-mt-de-en --output de-en.keras",
+    "bergamot": "kformer import bergamot models/deen --output de-en.keras",
+    "ctranslate2": "kformer import ctranslate2 folder --output de-en.keras",
+    "fairseq": "kformer import fairseq checkpoint_best.pt --output de-en.keras",
+    "opennmt": "kformer import opennmt model.pt --output de-en.keras",
+    "opennmt-tf": "kformer import opennmt-tf run --output de-en.keras",
+}
 app = typer.Typer(help="Make a .keras file of a translator that others have trained.")
 
 

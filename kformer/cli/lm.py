@@ -41,6 +41,11 @@ _SEARCH = [
 ]
 _Files = list[Path]
 
+EXAMPLES = {
+    "train": "kformer lm train --text train.txt --valid-text valid.txt --output runs/lm",
+    "generate": 'echo "The dog" | kformer lm generate runs/lm',
+    "score": "kformer lm score runs/lm --text test.txt --summary",
+}
 app = typer.Typer(help="Train a language model on your own text, and use it.")
 
 

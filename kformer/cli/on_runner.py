@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import typer.core
 
 from kformer import scale
+from kformer.cli.terminal.help_pages import HelpPage
 from kformer.cli.terminal.streams import quiet
 
 Runner = Annotated[
@@ -27,7 +27,7 @@ _WHAT_FLAGS_SAY = {
 }
 
 
-class RunnerCommand(typer.core.TyperCommand):
+class RunnerCommand(HelpPage):
     """A command that, given --runner, leaves options that it does not have for Beam.
 
     They are in the context's `args`. Without --runner, they are refused as usual.

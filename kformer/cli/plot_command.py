@@ -15,6 +15,12 @@ from kformer.training.recipes.recipe import Recipe, recipe_names
 
 Picture = Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.")]
 
+EXAMPLES = {
+    "attention": 'kformer plot attention runs/de-en "Ein Hund läuft." --output attention.png',
+    "positions": "kformer plot positions --output positions.png",
+    "schedule": "kformer plot schedule --recipe tiny --recipe base --output schedule.png",
+    "history": "kformer plot history runs/de-en --output history.png",
+}
 app = typer.Typer(help="Draw attention, positions, schedules and learning curves.")
 app.command()(attention)
 

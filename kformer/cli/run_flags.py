@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import importlib.util
+import inspect
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -59,6 +60,26 @@ class Flags:
     ] = None
 
 
+_TEXT, _RUN = "Text and output", "Run"
+_VOCABULARY = "Vocabulary (defaults: `kformer recipe tiny`)"
+_MODEL = "Model (defaults: `kformer recipe tiny`)"
+_LEARNING = "Learning (defaults: `kformer recipe tiny`)"
+_CHOICE = "Validation and choice of the best model"
+_NAMES = {
+    _TEXT: "directions valid_directions both_directions weights temperature target_language "
+    "skip_damaged documents max_length max_length_ratio piece_splitting byte_spelling noise",
+    _VOCABULARY: "tokenizer target_tokenizer new_vocabulary vocab_size target_vocab_size pieces "
+    "character_coverage normalization split_digits",
+    _MODEL: "warm_start freeze pooling num_layers num_decoder_layers d_model num_heads d_ff "
+    "dropout norm_first activation decoder_cell",
+    _LEARNING: "epochs tokens_per_batch gradient_accumulation warmup_steps learning_rate_scale "
+    "label_smoothing consistency consistency_weight cutoff ema_momentum precision seed",
+    _CHOICE: "monitor patience validate_every keep_best average tokenize",
+    _RUN: "dry_run overwrite restart max_hours tensorboard backend devices model_parallel "
+    "coordinator processes process",
+}
+GROUPS = {name: group for group, names in _NAMES.items() for name in names.split()}
+
 WITHOUT_TARGET = [
     field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS
 ]
@@ -75,8 +96,11 @@ def with_options_of_run(kind: type[RunOptions], numbers: Collection[str] | None 
     names = [field.name for field in fields if field.metadata["in_commands"]]
 
     def with_all(command):
-        command = with_options_of(kind, names=names)(with_options_of(Flags)(command))
-        return with_options_of(Recipe, "Numbers that replace those of the recipe", numbers)(command)
+        for parameter in inspect.signature(command).parameters.values():
+            for option in getattr(parameter.annotation, "__metadata__", ()):
+                option.rich_help_panel = option.rich_help_panel or _TEXT
+        command = with_options_of(kind, GROUPS, names)(with_options_of(Flags, GROUPS)(command))
+        return with_options_of(Recipe, GROUPS, numbers)(command)
 
     return with_all
 

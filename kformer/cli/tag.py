@@ -21,6 +21,11 @@ from kformer.training.run.labelling_options import TaggingOptions
 
 _TAGGED = "A word, white space and its label on each line, and a blank line after each text"
 
+EXAMPLES = {
+    "train": "kformer tag train --train train.conll --valid valid.conll --output runs/names",
+    "predict": 'echo "Anna lives in Bonn" | kformer tag predict runs/names',
+    "evaluate": "kformer tag evaluate runs/names --test test.conll",
+}
 app = typer.Typer(help="Train a tagger, which labels words, and use it.")
 
 

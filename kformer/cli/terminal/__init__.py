@@ -5,5 +5,6 @@
 - `paragraph_lines`: lines of many sentences in and out.
 - `progress_line`: the share of the work that is done, and the time left.
 - `streams`: lines of a pipe or a terminal, TensorFlow's messages suppressed, remarks on stderr.
+- `help_pages`: the pages of `--help`.
 - `command_errors`: errors of usage and of the operating system in one line.
 """

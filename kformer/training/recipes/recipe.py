@@ -5,6 +5,7 @@
 
 import dataclasses
 import functools
+import itertools
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -268,6 +269,13 @@ def recipe_names(kind: str | None = None) -> list[str]:
     """Returns the names of the package's recipes, or of the recipes for one `kind` of model."""
     files = sorted(_FOLDER.glob("*.toml"), key=lambda file: file.stem)
     return [file.stem for file in files if kind in (None, _entries(file).get("kind", kind))]
+
+
+def description_of(name: str) -> str:
+    """Returns the description of a recipe: the comment at the beginning of its file."""
+    lines = (_FOLDER / f"{name}.toml").read_text("utf-8").splitlines()
+    comment = itertools.takewhile(lambda line: line.startswith("# "), lines)
+    return " ".join(line.removeprefix("# ") for line in comment)
 
 
 @functools.cache
