@@ -20,6 +20,7 @@ from kformer.export.tflite.tflite_report import report_path
 from kformer.json_files import read_json
 from kformer.kinds import EXPORTED, TRANSLATOR, Kind, kind_of
 from kformer.pocket.metadata import kind_in, read_metadata
+from kformer.text.zero_shot import zero_shot_directions
 from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.run_config import read_run_config
 
@@ -156,6 +157,10 @@ def _about(metadata):
         yield "languages", " -> ".join(sides)
     elif metadata.get("languages"):
         yield "languages", ", ".join(metadata["languages"])
+    if directions := metadata.get("directions"):
+        untrained = zero_shot_directions(directions)
+        rest = f"; without training text (zero-shot): {', '.join(untrained)}" if untrained else ""
+        yield "directions", f"{', '.join(directions)}{rest}"
     for name in ("scores", "licence", "citation"):
         if metadata.get(name):
             yield name, " ".join(metadata[name].split())

@@ -35,7 +35,10 @@ def prepare(
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(help="Names of these columns, or the languages of .tmx and .zip: de,en."),
+        typer.Option(
+            help="Names of these columns, or the languages of .tmx and .zip: de,en. Also kept as "
+            "the languages of --source and --target, for kformer train --direction."
+        ),
     ] = None,
     tokenizer: Annotated[
         Path | None,

@@ -39,7 +39,7 @@ from kformer.text.paragraphs.split_translation import (
 from kformer.text.quality_estimate import QualityEstimate
 from kformer.text.text_rows import write_texts
 from kformer.text.tokenizer import Tokenizer
-from kformer.text.zero_shot import warn_of_zero_shot
+from kformer.text.zero_shot import facts_of, warn_of_zero_shot
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -146,6 +146,8 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
             return self
         translator = self._sharing(tokenizer, self.transformer)
         translator.about["target_language"] = target_language
+        if directions := self.about.get("directions"):
+            translator.about |= facts_of(directions, target_language)
         # With their graphs:
         translator._decode, translator._likelihood = self._decode, self._likelihood
         translator._batches = self._batches = self._batches or InBatches(self.network)

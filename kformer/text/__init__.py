@@ -17,6 +17,6 @@
 - `degenerate`: flags of output that repeats itself or is far too long.
 - `quality_estimate`: the expected chrF of a translation, and the flag of unsure ones.
 - `scores`: BLEU, chrF and exact matches, their intervals, and paired tests of systems.
-- `zero_shot`: directions that a model of several languages was not trained in.
+- `zero_shot`: directions that a model of several languages was trained in, and other ones.
 - `bleu_tokenizers`: the tokenizer of BLEU for each language.
 """

@@ -1,4 +1,4 @@
-"""Directions of translation that a model of several languages was not trained in."""
+"""Directions that a model of several languages was trained in, and those that it was not."""
 
 import warnings
 from collections.abc import Iterable
@@ -39,6 +39,22 @@ def warn_of_zero_shot(
             f"source_language={source_language!r}, target_language={target_language!r}.",
             stacklevel=stacklevel,
         )
+
+
+def facts_of(directions: Iterable[str], target_language: str | None = None) -> dict:
+    """Returns the facts about a model that was trained in some directions, for `Translator.about`.
+
+    Args:
+        directions: Such as "de-en".
+        target_language: The only target language, of which the other directions are left out; None
+            for all.
+
+    Returns:
+        dict with the "directions" and, if they have one source alone, the "source_language".
+    """
+    kept = [name for name in directions if target_language in (None, name.split("-")[1])]
+    sources = {name.split("-")[0] for name in kept}
+    return {"directions": kept} | ({"source_language": sources.pop()} if len(sources) == 1 else {})
 
 
 def zero_shot_directions(directions: Iterable[str]) -> list[str]:

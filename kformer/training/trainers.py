@@ -61,6 +61,10 @@ def train(
     be a translator with two vocabularies; if none is given, one is learned from the text of both
     sides, or one from each side if `recipe.target_vocab_size` is not 0.
 
+    With `directions` or `both_directions`, the model translates in several directions: it has a
+    symbol for each target language, one of which must be chosen for each translation, as
+    `Translator.into` does. Each validation text is scored, and the mean chooses the best model.
+
     Args:
         recipe: All numbers of the run.
         source, target: A path or a list of paths of parallel text.

@@ -1,6 +1,7 @@
 """The translator that a run trains, with random weights or another model's; its text and report."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from kformer.text.quality_estimate import MIN_PAIRS
 from kformer.text.scores import bleu_metric, chrf_metric, signature_of
 from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
+from kformer.text.zero_shot import facts_of, zero_shot_directions
 from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.data.batching import BatchOptions
 from kformer.training.data.directions import codes_of
@@ -87,6 +89,8 @@ def report(prepared: Prepared) -> str:
         corpus = corpus_report(training, validation, tokenizers, prepared.origin, names)
         lines, number = [str(corpus)], corpus.batches
         tokens = corpus.source_tokens, corpus.target_tokens
+    if task.directions:
+        lines.append(_directions_in_words(task))
     lines += [*training_cost(recipe, *tokens).lines(), *pace_of(recipe, number).lines()]
     if recipe.monitor in TRANSLATION_MONITORS:
         lines += [
@@ -95,6 +99,17 @@ def report(prepared: Prepared) -> str:
         ]
         lines.append(f"val_chrf: {signature_of(chrf_metric())}")
     return "\n".join(lines)
+
+
+def _directions_in_words(task):
+    """Describes the directions of a run by their pairs, and the ones that have no text."""
+    pairs = Counter()
+    for name, number in zip(task.directions, task.pairs_of_corpora(), strict=True):
+        pairs[name] += number
+    numbers = ", ".join(f"{name} {number:,} pairs" for name, number in pairs.items())
+    untrained = zero_shot_directions(task.all_directions)
+    rest = f" Without text (zero-shot): {', '.join(untrained)}." if untrained else ""
+    return f"Directions: {numbers}.{rest}"
 
 
 def _languages_of_validation(task):
@@ -193,7 +208,8 @@ def new_translator(
         about.pop("target_language", None)
         target_tokenizer = target_tokenizer or tokenizer.without_prefix()
     if directions:
-        about["directions"] = [*directions]
+        about.pop("source_language", None)
+        about |= facts_of(directions)
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
     if start_model is not None:
         warm_start(translator, start_model)

@@ -31,6 +31,7 @@ from kformer.training.data.pairs import (
     check_parallel,
     check_weights,
     checksum_of_text,
+    count_pairs,
     parallel_text,
 )
 from kformer.training.recipes.noise_rates import NO_NOISE
@@ -142,6 +143,10 @@ class TranslationTask(Task):
     def corpora(self) -> int:
         """Number of corpora that are mixed."""
         return len(self.training.source)
+
+    def pairs_of_corpora(self) -> list[int]:
+        """Returns the number of pairs of each corpus."""
+        return count_pairs(self.training.source, self.training.target)
 
     @property
     def validation_files(self):
@@ -280,11 +285,14 @@ class ShardsTask(TranslationTask):
     def corpora(self):
         return len(self.sets)
 
+    def pairs_of_corpora(self):
+        return [shards.manifest.pairs for shards in self.sets]
+
     def read_examples(self):
         validation = self.validation
         if validation.source or validation.target:
             check_parallel(validation.source, validation.target)
-        return {"pairs": sum(shards.manifest.pairs for shards in self.sets)}
+        return {"pairs": sum(self.pairs_of_corpora())}
 
     def given_vocabularies(self):
         """Returns the vocabularies of the shards.

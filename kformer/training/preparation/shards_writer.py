@@ -59,7 +59,8 @@ def prepare_shards(
             its source file. UTF-8; plain or compressed.
         pairs: Paths of files that hold both sides: TSV, CSV, JSON lines, TMX, also
             compressed, and Moses archives of OPUS (`.zip`); see `split_pairs`.
-        columns: Names of the columns, or of the languages, of source and target in `pairs`.
+        columns: Names of the columns, or of the languages, of source and target in `pairs`. They
+            are the languages of the shards for `Direction`.
         tokenizer: Path of a SentencePiece model, or of a `.keras` translator, whose vocabulary (or
             two) is used. By default one is learned from a sample of the text.
         target_tokenizer: The same for the target, if it has its own vocabulary.

@@ -43,7 +43,7 @@ from kformer.training.run.run_folder import (
 )
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_vocabularies import save_vocabularies
-from kformer.training.run.validation import ValidateEvery
+from kformer.training.run.validation import ValidateEvery, names_of_texts
 
 
 def run(prepared: Prepared) -> Any:
@@ -81,7 +81,7 @@ def _train(prepared):
     history = KeepHistory(output / HISTORY)
     choice = Choice(prepared, learner)
     number = int(learner.batches.cardinality())
-    texts = [*dict.fromkeys(task.validation_names)] if task.is_chosen_by_mean else []
+    texts = names_of_texts(task.validation_names) if task.is_chosen_by_mean else []
     progress = Progress(number, recipe.epochs, MONITORS[recipe.monitor][0], choice.is_best, texts)
     observers = [
         CompileAhead(learner.batches, learner.validation),

@@ -275,6 +275,11 @@ class TranslationOptions(RunOptions):
                 f"Received: target_language={self.target_language!r}, "
                 f"both_directions={self.both_directions!r}, directions={self.directions}."
             )
+        if self.columns is not None and self.directions:
+            raise ValueError(
+                "Tables of directions have a column for each language, so `columns` does not go "
+                f"with them. Received: columns={self.columns}, directions={self.directions}."
+            )
         if self.tokenize is not None and recipe.monitor not in TRANSLATION_MONITORS:
             raise ValueError(
                 "`tokenize` is for the BLEU of validations, so `monitor` must be one of "

@@ -122,14 +122,14 @@ class MeanOfTexts(ValidationCallback):
 
     def on_validation(self, epoch: float, logs: dict | None = None):
         """Changes the scores in the logs."""
-        first, *others = self.names
+        first, *following = self.names
         prefixes = tuple(f"val_{name}_" for name in self.names)
         scores = [
             name for name in logs if name.startswith("val_") and not name.startswith(prefixes)
         ]
         for score in scores:
             kind = score.removeprefix("val_")
-            names = [f"val_{name}_{kind}" for name in others]
+            names = [f"val_{name}_{kind}" for name in following]
             if all(name in logs for name in names):  # Not the number of tokens.
                 logs[f"val_{first}_{kind}"] = logs[score]
                 logs[score] = float(np.mean([logs[score], *(logs[name] for name in names)]))

@@ -86,7 +86,7 @@ def test_a_run_of_two_directions_translates_both_resumes_exactly_and_learns_a_th
         directions=[Direction("de-fr", de, en)],
         warm_start=tmp_path / "whole" / "translator.keras",
     )
-    assert more.target_languages == ("fr", "en", "de")
+    assert more.target_languages == ("en", "de", "fr")
     assert more.about == {"directions": ["de-en", "en-de", "de-fr"]}
     assert more.tokenizer.vocab_size == whole.tokenizer.vocab_size + 1
     assert kformer.load(tmp_path / "more").translate(["haus"], target_language="fr")
@@ -96,6 +96,7 @@ def test_a_run_of_two_directions_translates_both_resumes_exactly_and_learns_a_th
     ("options", "message"),
     [
         ({"target_language": "en"}, r"does not go with them\. Received: target_language='en'"),
+        ({"columns": ["de", "en"]}, r"a column for each .*columns=\['de', 'en'\], directions="),
         ({"both_directions": "de-en"}, r"not as both\. .* both_directions='de-en', beside 2 of"),
         ({"valid_directions": None}, r"validated by direction.* 2 training and 1 validation"),
         ({"valid_directions": ["en-fr:{0}:{0}"]}, r"translates into: de, en\. .*='en-fr'"),
