@@ -122,6 +122,21 @@ const commands = {
     }, before);
   },
 
+  /** Chooses an entry of the menu of directions, and waits for the translation. */
+  async choose(index) {
+    await page.selectOption("#directions", { index });
+    await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
+    return state();
+  },
+
+  /** The entries of the menu of directions, if it is shown. */
+  async menu() {
+    return page.evaluate(() => {
+      const menu = document.getElementById("directions");
+      return menu.checkVisibility() ? [...menu.options].map(({ text }) => text) : [];
+    });
+  },
+
   /** Writes a text, and waits until the first sentence of its translation is there. */
   async begin(text) {
     await page.fill("#source", text);

@@ -1,0 +1,56 @@
+"""The menu of a page whose translator translates in several directions."""
+
+import keras
+import pytest
+
+import kformer
+from browser.chromium import served
+from kformer.export import export_tflite, export_web_page
+from kformer.text.vocabulary import with_languages
+from support.serving.served_api import served_api
+
+LINES = ["der hund sucht das haus", "ein bild"]
+MENU = [
+    "German to English",
+    "English to German",
+    "French to English",
+    "French to German (not trained)",
+]
+
+
+@pytest.fixture(scope="module")
+def translator(toy_translator):
+    """A translator with random weights into two languages."""
+    keras.utils.set_random_seed(3)
+    languages = {"en": ">>en<<", "de": ">>de<<"}
+    model = with_languages(toy_translator.tokenizer.model, languages)
+    tokenizer = kformer.Tokenizer(model, None, languages)
+    return kformer.Translator(
+        tokenizer,
+        kformer.Transformer(tokenizer.vocab_size, 1, 16, 2, 24),
+        tokenizer.without_prefix(),
+        max_source_length=32,
+        about={"directions": ["de-en", "en-de", "fr-en"]},
+    )
+
+
+@pytest.mark.prove
+def test_the_menu_chooses_the_direction_on_both_pages(browser, translator, litert_js, tmp_path):
+    tflite = export_tflite(translator, tmp_path / "a.tflite")
+    pocket = kformer.load(tflite)
+    expected = {
+        code: [each.text for each in pocket.split_translations(LINES, target_language=code)]
+        for code in ("en", "de")
+    }
+    assert expected["en"] != expected["de"]
+    page = export_web_page(tflite, tmp_path / "page", litert_js)
+    with served(page) as address, served_api(tflite) as api:
+        for place in (address, f"{api.url}/"):
+            opened = browser("open", place)
+            assert opened["state"] == "ready", opened
+            assert browser("menu") == MENU and opened["languages"] == ["de", "en"]
+            assert browser("translate", "\n".join(LINES))["lines"] == expected["en"]
+            other = browser("choose", 1)
+            assert other["lines"] == expected["de"] and other["languages"] == ["en", "de"]
+            assert other["title"] == "English to German"
+            assert browser("choose", 2)["lines"] == expected["en"]
