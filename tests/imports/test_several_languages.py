@@ -9,7 +9,6 @@ import pytest
 import tensorflow as tf
 
 import kformer
-from kformer.export import export_web_page
 from support import toy
 from support.pretrained import marian
 from support.serving.server_process import batching_of, stand_in
@@ -202,12 +201,6 @@ def test_a_client_asks_for_a_language(protocol, exports, translator):
                 ask(TEXTS, target_language="eng")
         with pytest.raises(kformer.serving.ServerError, match="target_language"):
             client.translate(TEXTS)
-
-
-@pytest.mark.prove
-def test_a_web_page_is_of_one_language(exports, tmp_path):
-    with pytest.raises(ValueError, match=r"one language.*into deu, fra, ita"):
-        export_web_page(exports["tflite"], tmp_path / "page", tmp_path)
 
 
 def test_a_tokenizer_without_a_chosen_language_makes_no_other_model(translator):

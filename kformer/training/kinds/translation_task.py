@@ -267,7 +267,12 @@ class ShardsTask(TranslationTask):
         training = ParallelText([], [], {"shards": manifests}, directions=directions)
         super().__init__(training, validation, options)
 
-    @property
+    def check(self, recipe: Recipe):
+        super().check(recipe)
+        if self.directions:
+            _ = self.is_swapped
+
+    @functools.cached_property
     def is_swapped(self) -> list[bool]:
         """For each corpus, whether its sides are swapped; raises the errors of `ShardSet`."""
         number = len(self.sets) // 2 if self.options.both_directions else 0
