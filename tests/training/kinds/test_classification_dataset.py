@@ -37,6 +37,17 @@ def test_each_text_comes_once_with_the_place_of_its_label(file, tokenizer):
         assert source.shape[0] * source.shape[1] <= 96 and source.dtype == labels.dtype == "int32"
 
 
+@pytest.mark.prove
+def test_noise_changes_texts_and_no_labels(file, tokenizer):
+    sizes = {"tokens_per_batch": 2048, "noise": "upper=1"}
+    [(source, labels)] = classification_dataset(file, tokenizer, LABELS, **sizes).take(1)
+    texts = [tokenizer.detokenize(row[row != 0][None, :-1]).numpy()[0] for row in source.numpy()]
+    assert sorted(zip(texts, labels.numpy(), strict=True)) == sorted(
+        (f"{text} {i}".upper().encode(), LABELS.index(label))
+        for i, (label, text) in enumerate(TEXTS)
+    )
+
+
 def test_long_texts_are_cut_and_blank_ones_dropped(written, tokenizer):
     file = written("a.tsv", "gut\t" + "wir " * 50 + "\nso\t\nschlecht\twir\n")
     [(source, labels)] = classification_dataset(file, tokenizer, LABELS, max_length=8).take(1)

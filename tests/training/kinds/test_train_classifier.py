@@ -143,6 +143,7 @@ def test_a_run_of_another_kind_is_not_resumed(run, recipe, parallel_text, tmp_pa
     [
         ({"monitor": "bleu"}, {}, "`monitor` must be one of loss, accuracy"),
         ({"max_length_ratio": 2.0}, {}, "has no target: .* Received: max_length_ratio=2.0"),
+        ({"noise": "join=0.1"}, {}, "among symbols, .* Received: noise='join=0.1'"),
         ({}, {"pooling": "max"}, "`pooling` must be one of mean, first"),
         ({}, {"freeze": True}, "`freeze` needs `warm_start`"),
     ],

@@ -105,6 +105,7 @@ def test_perplexity_in_training_is_that_of_scores(parallel_text, recipe, tokeniz
     [
         ({"monitor": "bleu"}, "`monitor` must be one of loss"),
         ({"max_length_ratio": 2.0}, "A language model has no target.*max_length_ratio=2.0"),
+        ({"noise": "typos=0.1"}, "would learn to write noise.*Received: noise='typos=0.1'"),
     ],
 )
 def test_what_does_not_fit_a_language_model_is_refused(parallel_text, tmp_path, changes, said):

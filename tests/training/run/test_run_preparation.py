@@ -62,7 +62,7 @@ def test_the_options_of_a_vocabulary_are_those_of_the_recipe(files, tmp_path):
 def test_a_run_of_an_older_version_goes_on_without_the_newer_options(files, tmp_path):
     prepared = prepare_translation(RECIPE, *files, tmp_path / "run")
     earlier = {**prepared.config, "recipe": dict(prepared.config["recipe"])}
-    for name in ("character_coverage", "normalization", "split_digits", "decoder_cell"):
+    for name in ("character_coverage", "normalization", "split_digits", "decoder_cell", "noise"):
         del earlier["recipe"][name]
     assert difference(earlier, prepared.config) is None
     changed = {**earlier, "recipe": {**earlier["recipe"], "normalization": "nfkc"}}

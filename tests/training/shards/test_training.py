@@ -89,6 +89,12 @@ def test_the_report_counts_what_is_trained_on(arguments, tiny_recipe):
     assert not arguments["output"].exists()
 
 
+def test_noise_needs_text(arguments, tiny_recipe):
+    recipe = dataclasses.replace(tiny_recipe, noise="robust")
+    with pytest.raises(ValueError, match=r"shards hold ids.* Received: noise='robust' with shards"):
+        prepare_translation(recipe, None, None, **arguments)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
