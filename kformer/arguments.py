@@ -5,10 +5,11 @@ Every message gives the rule first, then the received values.
 
 import itertools
 import math
+import operator
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 # The range of float32, in which everything is computed.
 _LARGEST, _SMALLEST = 3.4e38, 1.2e-38
@@ -146,6 +147,40 @@ def as_texts(texts: Any, name: str) -> list[str]:
         elif not isinstance(text, str):
             raise _no_texts(name, text, f"[{i}]")
     return elements
+
+
+def several_texts(texts: Any) -> tuple[Any, Callable[[list], Any]]:
+    """Returns a string as a list of one, and anything else as it is.
+
+    Returns:
+        texts: As above.
+        in_same_form: Function from a list of answers to the only one of a string, or to all.
+    """
+    return ([texts], operator.itemgetter(0)) if isinstance(texts, str) else (texts, list)
+
+
+Self = TypeVar("Self")
+P = ParamSpec("P")
+
+
+class _Bound(Protocol[P]):
+    """A method of one text or of several."""
+
+    @overload
+    def __call__(self, texts: str, *args: P.args, **kwargs: P.kwargs) -> str: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, texts: Iterable[str], *args: P.args, **kwargs: P.kwargs) -> list[str]: ...
+
+
+class _Method(Protocol[Self, P]):
+    """Such a method before it is bound."""
+
+    def __get__(self, instance: Self, owner: type) -> _Bound[P]: ...
+
+
+def text_or_texts(method: Callable[Concatenate[Self, Iterable[str], P], Any]) -> _Method[Self, P]:
+    """Returns `method`, for type checkers: it returns a string for a string, a list for others."""
+    return cast(_Method, method)
 
 
 def replace_lone_surrogates(text: str) -> str:

@@ -106,6 +106,7 @@ def language_model(tokenizer: kformer.Tokenizer) -> float:
 def translations(translator: kformer.Translator, texts: list[str]) -> float:
     options = kformer.SearchOptions(beam_size=4, n_best=2)
     assert_type(translator.translate(texts, beam_size=4), list[str])
+    assert_type(translator.translate("ein bier", beam_size=4), str)
     several = assert_type(translator.translations(texts, options), list[list[kformer.Translation]])
     assert_type(several[0][0].flags, tuple[str, ...])
     pages = assert_type(
@@ -136,6 +137,7 @@ def translations(translator: kformer.Translator, texts: list[str]) -> float:
 
 def any_form(translator: kformer.SavedTranslator, texts: list[str]) -> str:
     assert_type(translator.translate(texts, progress=print), list[str])
+    assert_type(translator.translate("ein bier"), str)
     best = translator.translations(texts)[0][0]
     assert_type(best.flags, tuple[str, ...])
     return assert_type(best.text, str)

@@ -7,7 +7,12 @@ from typing import Any, NotRequired, Self, TypedDict
 
 import sentencepiece
 
-from kformer.arguments import as_texts, check_target_language
+from kformer.arguments import (
+    as_texts,
+    check_target_language,
+    several_texts,
+    text_or_texts,
+)
 from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.files import check_file
 from kformer.json_files import read_json
@@ -135,6 +140,7 @@ class CTranslate2Translator:
         check_target_language(target_language, self.target_languages)
         return self
 
+    @text_or_texts
     def translate(
         self,
         texts: Iterable[str],
@@ -144,14 +150,17 @@ class CTranslate2Translator:
         source_language: str | None = None,
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[str]:
+    ) -> str | list[str]:
         """Translates texts like `kformer.Translator.translate`."""
+        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         self.into(target_language)
         if split:
             answers = self._split(texts, source_language, progress, glossary)
-            return [answer.text for answer in answers]
-        return [best.text for best, *_ in self._translations(texts, progress, glossary)]
+            return in_same_form([answer.text for answer in answers])
+        return in_same_form(
+            [best.text for best, *_ in self._translations(texts, progress, glossary)],
+        )
 
     def translations(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from kformer.arguments import check_choice
+from kformer.arguments import check_choice, text_or_texts
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, any_of, kind_named
 from kformer.pocket import metadata
@@ -40,6 +40,7 @@ class SavedTranslator(Protocol):
     `kformer.pocket.PocketTranslator`. `kformer.serving.Client` has these methods, too.
     """
 
+    @text_or_texts
     def translate(
         self,
         texts: Iterable[str],
@@ -48,11 +49,11 @@ class SavedTranslator(Protocol):
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
-    ) -> list[str]:
-        """Returns the best translation of each text.
+    ) -> str | list[str]:
+        """Returns the best translation of each text; of a single string a string.
 
         Args:
-            texts: list of strings, or another iterable of them.
+            texts: list of strings, or another iterable of them; or one string.
             progress: Called with the number of texts done, after each batch.
             split, source_language: As for `split_translations`.
             target_language: The language to translate into, of a model with several.

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from kformer.arguments import check_target_language
+from kformer.arguments import check_target_language, several_texts, text_or_texts
 from kformer.kinds import TRANSLATOR
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_text import text_in
@@ -92,6 +92,7 @@ class PocketTranslator(PocketModel):
         translator._target_language = target_language
         return translator
 
+    @text_or_texts
     def translate(
         self,
         texts: Iterable[str],
@@ -100,15 +101,18 @@ class PocketTranslator(PocketModel):
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
-    ) -> list[str]:
+    ) -> str | list[str]:
         """Translates texts like `kformer.Translator.translate`; the export chose the search."""
+        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
-            return [
-                translation.text for translation in into._split(texts, source_language, progress)
-            ]
-        return [best.text for best in into._answers(texts, "translated", progress)]
+            return in_same_form(
+                [translation.text for translation in into._split(texts, source_language, progress)],
+            )
+        return in_same_form(
+            [best.text for best in into._answers(texts, "translated", progress)],
+        )
 
     def translations(
         self,

@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterable
 from typing import Self
 
-from kformer.arguments import as_texts, check_integer, check_languages_known, check_text
+from kformer.arguments import (
+    as_texts,
+    check_integer,
+    check_languages_known,
+    check_text,
+    several_texts,
+    text_or_texts,
+)
 from kformer.serving.address import MODEL
 from kformer.serving.answers import (
     ServedClass,
@@ -97,6 +104,7 @@ class Client:
             ca_file,
         )
 
+    @text_or_texts
     def translate(
         self,
         texts: Iterable[str],
@@ -105,11 +113,11 @@ class Client:
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
-    ) -> list[str]:
+    ) -> str | list[str]:
         """Translates texts, with the search that the export chose.
 
         Args:
-            texts: list of strings.
+            texts: list of strings; or one string, whose translation is a string.
             progress: Called with the number of texts in each finished request.
             split: Whether each text may have many sentences, as in `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
@@ -123,12 +131,13 @@ class Client:
         Warns:
             UserWarning: A text was too long and was cut.
         """
+        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         if split:
             translations = self._split(texts, source_language, progress, target_language)
-            return [translation.text for translation in translations]
+            return in_same_form([translation.text for translation in translations])
         results = self._translations(texts, progress, 1, target_language)
-        return [best.text for best, *_ in results]
+        return in_same_form([best.text for best, *_ in results])
 
     def translations(
         self,

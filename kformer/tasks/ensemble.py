@@ -9,6 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
+from kformer.arguments import text_or_texts
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored, TargetScores
 from kformer.decoding.search_options import OtherSearchOptions, SearchOptions
@@ -51,6 +52,7 @@ class Ensemble:
         """Code of the language of the translations, such as "de"; None if it is unknown."""
         return self._translator.target_language
 
+    @text_or_texts
     def translate(
         self,
         texts: Iterable[str],
@@ -65,7 +67,7 @@ class Ensemble:
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
         **options: Unpack[OtherSearchOptions],
-    ) -> list[str]:
+    ) -> str | list[str]:
         """Translates any number of sentences, as `kformer.Translator.translate` does."""
         return self._translator.translate(
             texts,

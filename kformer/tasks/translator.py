@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import keras
 
-from kformer.arguments import check_integer
+from kformer.arguments import check_integer, several_texts, text_or_texts
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood
 from kformer.decoding.search_options import (
@@ -173,6 +173,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
                 f"{sorted(paddings)} of the tokenizers."
             )
 
+    @text_or_texts
     def translate(
         self,
         texts: Iterable[str],
@@ -187,12 +188,12 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
         **options: Unpack[OtherSearchOptions],
-    ) -> list[str]:
+    ) -> str | list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
 
         Args:
             texts: list of strings, or another iterable of them, as a NumPy array, a pandas Series
-                or a string tensor (B,). A blank one translates to a blank one.
+                or a string tensor (B,); or one string. A blank one translates to a blank one.
             beam_size, length_penalty: Options of `kformer.SearchOptions`; None for the values in
                 `search_defaults`.
             batch_size: Sentences translated at once. It changes speed, not answers.
@@ -208,7 +209,8 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
                 in `search_defaults`.
 
         Returns:
-            list of as many strings, the best translations; `translations` flags degenerate ones.
+            list of as many strings, the best translations, or one string for a string;
+            `translations` flags degenerate ones.
 
         Raises:
             TypeError: An argument, or one of the texts, has the wrong type.
@@ -219,6 +221,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
+        texts, in_same_form = several_texts(texts)
         explicit = given_options(beam_size=beam_size, length_penalty=length_penalty)
         search = with_defaults({**explicit, **options}, self.search_defaults)
         check_split(split, source_language, prefixes)
@@ -226,11 +229,12 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
             answers = self.into(target_language)._split(
                 texts, search, source_language, batch_size, progress, glossary
             )
-            return [answer.text for answer in answers]
+            return in_same_form([answer.text for answer in answers])
         result = self._search(
             texts, search, prefixes, batch_size, progress, target_language, glossary
         )
-        return write_texts(self.target_tokenizer, [best.ids for best, *_ in result.answers])
+        translations = write_texts(self.target_tokenizer, [best.ids for best, *_ in result.answers])
+        return in_same_form(translations)
 
     def translations(
         self,

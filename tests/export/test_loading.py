@@ -32,6 +32,13 @@ def test_every_form_has_one_interface(toy_model, toy_translator):
     assert loaded.encode([]).shape == (0, 32)
 
 
+def test_a_string_is_translated_to_a_string(toy_model, toy_translator):
+    loaded = kformer.load(toy_model)
+    [expected] = toy_translator.translate(toy.SOURCES[:1])
+    assert loaded.translate(toy.SOURCES[0]) == expected
+    assert loaded.translate(toy.SOURCES[0], split=True) == expected
+
+
 def test_the_client_of_a_server_has_it_too():
     assert isinstance(Client("http://localhost:9"), kformer.SavedTranslator)
 

@@ -8,7 +8,12 @@ from typing import Self
 
 import numpy as np
 
-from kformer.arguments import as_texts, check_target_language
+from kformer.arguments import (
+    as_texts,
+    check_target_language,
+    several_texts,
+    text_or_texts,
+)
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.served_model import ServedModel
 from kformer.serving import ServedTranslation
@@ -73,6 +78,7 @@ class ServedTranslator(ServedModel):
         translator._target_language, translator._languages = target_language, ()
         return translator
 
+    @text_or_texts
     def translate(
         self,
         texts: Iterable[str],
@@ -83,18 +89,21 @@ class ServedTranslator(ServedModel):
         source_language: str | None = None,
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[str]:
+    ) -> str | list[str]:
         """Translates texts like `kformer.Translator.translate`; the export chose the search.
 
         With a `glossary`, a missing term takes the place of a word, or stands between two, where
         the signature `score` finds the translation likeliest.
         """
+        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
             translations = into._split(texts, source_language, batch_size, progress, glossary)
-            return [translation.text for translation in translations]
-        return [best.text for [best] in into._translations(texts, batch_size, progress, glossary)]
+            return in_same_form([translation.text for translation in translations])
+        return in_same_form(
+            [best.text for [best] in into._translations(texts, batch_size, progress, glossary)],
+        )
 
     def translations(
         self,
