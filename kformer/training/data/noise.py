@@ -182,23 +182,34 @@ class Noise:
         rates = noise_rates(text, among)
         return cls(rates) if rates else None
 
-    def __call__(self, source: Sequence[str], target: Sequence[str], seed: int) -> dict[int, Pair]:
+    def __call__(
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        seed: int,
+        corpora: Sequence[int] | None = None,
+    ) -> dict[int, Pair]:
         """Returns the pairs that changed, by their places, ascending.
 
         Args:
             source, target: Texts, line for line.
             seed: The same seed makes the same changes of the same text.
+            corpora: Number of the corpus of each pair: only pairs of one corpus are joined, because
+                others may be of other languages. By default all are of one.
         """
+        if corpora is None:
+            corpora = [0] * len(source)
         rng = random.Random(seed)
         kinds: dict[int, list[str]] = {}  # Of each chosen place.
         for name, rate in self._rates.items():
             for i in range(len(source)):
                 if rng.random() < rate:
                     kinds.setdefault(i, []).append(name)
-        short = []  # Places of pairs that others may be joined with.
+        short: dict[int, list[int]] = {}  # By corpus, places of pairs that can be joined.
         if "join" in self._rates:
-            pairs = enumerate(zip(source, target, strict=True))
-            short = [i for i, pair in pairs if is_short(*pair)]
+            for i, pair in enumerate(zip(source, target, strict=True)):
+                if is_short(*pair):
+                    short.setdefault(corpora[i], []).append(i)
         changed = {}
         for i in sorted(kinds):
             usual = pair = source[i], target[i]
@@ -206,7 +217,7 @@ class Noise:
                 if name != "join":
                     pair = _CHANGES[name](*pair, rng)
                 elif is_short(*pair):
-                    partner = rng.choice(short)
+                    partner = rng.choice(short[corpora[i]])
                     pair = joined(pair, (source[partner], target[partner]))
             if pair != usual and all(map(str.strip, pair)):
                 changed[i] = pair
@@ -225,8 +236,14 @@ def noisy_text(
 class TextNoise(Noise):
     """Random changes of labelled texts, whose labels stay."""
 
-    def __call__(self, source: Sequence[str], target: Sequence[str], seed: int) -> dict[int, Pair]:
-        changed = super().__call__(source, source, seed)
+    def __call__(
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        seed: int,
+        corpora: Sequence[int] | None = None,
+    ) -> dict[int, Pair]:
+        changed = super().__call__(source, source, seed, corpora)
         return {i: (text, target[i]) for i, (text, _) in changed.items()}
 
 
