@@ -5,8 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from kformer.training import shortlist_learning as ibm1
-from kformer.training.shortlist_learning import SentenceIds, learn_lexicon
+from kformer.training.data import lexicon as ibm1
+from kformer.training.data.lexicon import SentenceIds, learn_lexicon
 
 
 def rows(sentences):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kformer.training import learn_shortlist
-from kformer.training.shortlist_learning import Lexicon, entries_of
+from kformer.training.data.lexicon import Lexicon
+from kformer.training.shortlist_learning import entries_of
 from support import toy
 
 SEARCHES = pytest.mark.parametrize("beam_size", [1, 4])
