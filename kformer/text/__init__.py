@@ -10,7 +10,7 @@
 - `text_rows`: lists of strings to lists of ids, truncated where they are too long.
 - `paragraphs`: texts of many sentences, split, translated and put together again.
 - `glossary`: the terms of a text that have given translations. `forced_terms`: translations that
-  lack such terms, written anew with them.
+  lack such terms, written anew with them. `source_marks`: terms and placeholders in a source.
 - `labels`: the labels of classifiers and taggers, and their predictions; `label_scores`: accuracy,
   F1 and confusion.
 - `alignment`: links between the words of a text and of its translation, from attention.

@@ -33,12 +33,14 @@ class Occurrence(NamedTuple):
         translation: The translation that it must have.
         place: Where its middle is, from 0 to 1.
         rest: The sentence without it; blank if there is nothing else.
+        end: Where it ends, in characters of the `normalized` sentence.
     """
 
     term: str
     translation: str
     place: float
     rest: str
+    end: int
 
 
 class Glossary:
@@ -79,9 +81,19 @@ class Glossary:
             ValueError: It is not UTF-8, a line has another form, or it has no terms; the message
                 has the number of the line.
         """
-        glossary, name = cls.__new__(cls), repr(str(path))
+        name = repr(str(path))
+        return cls._parsed(check_whole(read_lines(path), name), name)
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Reads the content of such a file, with the same errors."""
+        return cls._parsed(text.splitlines(), "the glossary")
+
+    @classmethod
+    def _parsed(cls, lines, name):
+        glossary = cls.__new__(cls)
         glossary._translations, glossary._ignored = {}, None
-        for number, line in enumerate(check_whole(read_lines(path), name), start=1):
+        for number, line in enumerate(lines, start=1):
             text = line.removeprefix("\ufeff").strip()
             if not text or (text.startswith(_COMMENT) and "\t" not in text):
                 continue
@@ -102,7 +114,7 @@ class Glossary:
         return f"Glossary({len(self)} terms)"
 
     def _add(self, term, translation, where=""):
-        term, translation = _normalized(term), _normalized(translation)
+        term, translation = normalized(term), normalized(translation)
         if not term or not translation:
             raise ValueError(
                 "A term and its translation must not be blank. "
@@ -134,7 +146,7 @@ class Glossary:
 
     def find(self, sentence: str) -> list[Occurrence]:
         """Returns the terms in a sentence, from left to right; they do not overlap."""
-        text = _normalized(sentence)
+        text = normalized(sentence)
         tokens = _tokens(text)
         ignored = [match.span() for match in self._ignored.finditer(text)] if self._ignored else []
         occurrences, i = [], 0
@@ -149,9 +161,17 @@ class Glossary:
                 place = (start + end) / 2 / len(text)
                 translation = self._translations[term.text]
                 rest = (text[:start].rstrip() + text[end:]).strip()
-                occurrences.append(Occurrence(term.text, translation, place, rest))
+                occurrences.append(Occurrence(term.text, translation, place, rest, end))
             i = last + 1
         return occurrences
+
+    def text_for(self, sentence: str) -> str:
+        """Returns the terms that occur in a sentence, as `from_text` reads them; "" for none.
+
+        A glossary of these alone finds the same terms in the sentence.
+        """
+        occurrences = self.find(sentence)
+        return "".join(f"{term}\t{self._translations[term]}\n" for term, *_ in occurrences)
 
     def _longest(self, tokens, i):
         for term in self._by_token.get(tokens[i].text.casefold(), ()):
@@ -198,7 +218,7 @@ def missed_terms(occurrences: Sequence[Occurrence], translation: str) -> list[Oc
     """
     if not occurrences:
         return []
-    text = _normalized(translation)
+    text = normalized(translation)
     tokens = _tokens(text)
     by_translation = defaultdict(list)
     for number, occurrence in enumerate(occurrences):
@@ -242,7 +262,8 @@ def _term(text):
     return _Term(text, tuple(token.text for token in _tokens(text)), text == text.lower())
 
 
-def _normalized(text):
+def normalized(text: str) -> str:
+    """Returns a text as glossaries compare it: in NFKC, without white space at its ends."""
     return unicodedata.normalize("NFKC", text).strip()
 
 

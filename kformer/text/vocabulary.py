@@ -47,6 +47,7 @@ def learn(
     line_breaks: bool = False,
     long_lines: bool = True,
     languages: Collection[str] = (),
+    characters: Sequence[str] = (),
 ) -> bytes:
     """Learns a model with byte fallback from text files.
 
@@ -68,6 +69,7 @@ def learn(
         long_lines: Whether lines of more than `kformer.text.long_lines.LONGEST` bytes count, which
             are too long for a pair.
         languages: Codes of target languages, which get symbols, as by `with_languages`.
+        characters: Characters that get pieces, though the text does not have them.
 
     Returns:
         The SentencePiece model file's content.
@@ -99,7 +101,7 @@ def learn(
     coverage, widened = character_coverage, False
     while True:
         try:
-            model = _learn(text, vocab_size, coverage, settings, symbols)
+            model = _learn(text, vocab_size, coverage, settings, symbols, characters)
         except RuntimeError as error:
             supported = _supported(str(error))
             if supported is not None and not widened:
@@ -130,16 +132,17 @@ def _with_more_characters(lines, coverage, count):
     return max(coverage, (sums[covered + count - 1] - 0.5) / sums[-1])
 
 
-def _learn(text, vocab_size, character_coverage, settings, symbols):
+def _learn(text, vocab_size, character_coverage, settings, symbols, characters):
     """Returns a `ModelProto`.
 
     Args:
         text: Returns the normalized lines.
         settings: Of SentencePiece's trainer.
         symbols: Control symbols to add.
+        characters: As for `learn`.
     """
     kind = settings["model_type"]
-    added = []  # Pieces that SentencePiece's trainer does not learn.
+    added = [*characters]  # Pieces that SentencePiece's trainer does not learn.
     if kind == "word":
         added.append(SPACE)
     if not settings.get("remove_extra_whitespaces", True):
@@ -256,6 +259,12 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
             f"Received: {special} (-1: missing)."
         )
     return library
+
+
+def has_pieces(model: bytes, pieces: Sequence[str]) -> bool:
+    """Returns whether a SentencePiece model has each of some pieces."""
+    library = read(model)
+    return all(library.IdToPiece(library.PieceToId(piece)) == piece for piece in pieces)
 
 
 def check_keeps_lines(model: bytes, **received: Any):

@@ -9,5 +9,7 @@
 - `noise`: text with capitals, typing errors, emoji and other noise.
 - `respelling`: other spellings of the same text, by subword regularization and byte fallback.
 - `consistency`: two rows for each example, for consistency training.
+- `marking`: terms with their translations, and placeholders, in the pairs. `word_pairs`: words that
+  translate each other; `lexicon`: IBM model 1.
 - `preflight`, `corpus_report`: a report on a corpus before training.
 """

@@ -12,16 +12,22 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow, share_of_batches
+from kformer.text.source_marks import TERMS
 from kformer.training.data.consistency import TwoViews
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.respelling import ByteFallbackAugmentation, SubwordRegularization
 from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe
 
+_GROWTH_BY_TERMS = 0.25  # Most sources have none; longer ones stay without terms.
+
 
 @dataclasses.dataclass(frozen=True)
 class BatchOptions:
-    """How text becomes batches, for all data sets; `translation_dataset` documents the fields."""
+    """How text becomes batches, for all data sets.
+
+    `translation_dataset` documents the fields; `marks` are of `kformer.text.source_marks.KINDS`.
+    """
 
     tokens_per_batch: int
     max_length: int
@@ -36,10 +42,11 @@ class BatchOptions:
     consistency: str = NO_CONSISTENCY
     cutoff: float = 0.05
     noise: str = NO_NOISE
+    marks: tuple[str, ...] = ()
 
     @classmethod
     def for_training(cls, recipe: Recipe, **mixture: Any) -> "BatchOptions":
-        """Returns the options of training by a recipe; `mixture` is `weights` or `temperature`."""
+        """Returns the options of training by a recipe; `mixture` has other fields by name."""
         own = {field.name for field in dataclasses.fields(cls)} - {"max_length_ratio"}
         names = {field.name for field in dataclasses.fields(Recipe)} & own
         numbers = {name: getattr(recipe, name) for name in names}
@@ -77,10 +84,11 @@ class BatchOptions:
                     f"Received: fixed_shapes={self.fixed_shapes}, {processes} processes."
                 )
             return Batching(self.tokens_per_batch, self.max_length)
-        # Twice the expected growth: a split piece is two pieces, a piece in bytes about five.
+        # Twice the expected growth: a split piece is two, one in bytes about five.
         growth = 1 + 2 * self.piece_splitting + 8 * self.byte_spelling
+        growth += _GROWTH_BY_TERMS * (TERMS in self.marks)
         lengths = list(fixed_lengths(math.ceil(growth * self.max_length)))
-        return FixedShapes(self.tokens_per_batch, lengths, growth)
+        return FixedShapes(self.tokens_per_batch, lengths, growth, bool(self.marks))
 
     def respellings(self, tokenizer: Any) -> list:
         """Returns the functions (rows, seed) -> rows that respell rows of ids of a tokenizer."""
@@ -268,18 +276,24 @@ class FixedShapes(Batching):
         tokens_per_batch: Maximum ids of a side of a batch, with padding.
         lengths: Lengths of the buckets, ascending.
         growth: How many times as long a row may become when it is respelled. A row that becomes too
-            long for its bucket keeps its usual spelling.
+            long for its bucket keeps its usual spelling; if `together`, so does the other side.
 
     Attributes:
         shapes: The shapes (rows, length), the shortest first.
     """
 
-    def __init__(self, tokens_per_batch: int, lengths: Sequence[int], growth: float = 1.0):
+    def __init__(
+        self,
+        tokens_per_batch: int,
+        lengths: Sequence[int],
+        growth: float = 1.0,
+        together: bool = False,
+    ):
         devices = batch_devices()
         self.sizes = [_whole_eights(tokens_per_batch // length) for length in lengths]
         rows = [math.ceil(size / devices) * devices for size in self.sizes]
         self.shapes = list(zip(rows, lengths, strict=True))
-        self._growth = growth
+        self._growth, self._together = growth, together
         self.share, self.shares = share_of_batches()
         self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, self.sizes, rows))
 
@@ -291,8 +305,10 @@ class FixedShapes(Batching):
 
     def arrange(self, lengths: Sequence, usual: Any, respelled: Any, tie: Any):
         most = self.most_ids(*lengths)
-        sides = zip(usual, respelled, row_lengths(respelled), strict=True)
-        rows = [_choose(length <= most, new, old) for old, new, length in sides]
+        fit = [length <= most for length in row_lengths(respelled)]
+        if self._together:
+            fit = [tf.reduce_all(fit, axis=0)] * len(fit)
+        rows = [_choose(*side) for side in zip(fit, respelled, usual, strict=True)]
         return rows, tf.argsort(tie - self.rank(*lengths), stable=True)
 
     def rank(self, source_lengths: Any, target_lengths: Any):

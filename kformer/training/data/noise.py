@@ -182,34 +182,23 @@ class Noise:
         rates = noise_rates(text, among)
         return cls(rates) if rates else None
 
-    def __call__(
-        self,
-        source: Sequence[str],
-        target: Sequence[str],
-        seed: int,
-        corpora: Sequence[int] | None = None,
-    ) -> dict[int, Pair]:
+    def __call__(self, source: Sequence[str], target: Sequence[str], seed: int) -> dict[int, Pair]:
         """Returns the pairs that changed, by their places, ascending.
 
         Args:
             source, target: Texts, line for line.
             seed: The same seed makes the same changes of the same text.
-            corpora: Number of the corpus of each pair: only pairs of one corpus are joined, because
-                others may be of other languages. By default all are of one.
         """
-        if corpora is None:
-            corpora = [0] * len(source)
         rng = random.Random(seed)
         kinds: dict[int, list[str]] = {}  # Of each chosen place.
         for name, rate in self._rates.items():
             for i in range(len(source)):
                 if rng.random() < rate:
                     kinds.setdefault(i, []).append(name)
-        short: dict[int, list[int]] = {}  # By corpus, places of pairs that can be joined.
+        short = []  # Places of pairs that others may be joined with.
         if "join" in self._rates:
-            for i, pair in enumerate(zip(source, target, strict=True)):
-                if is_short(*pair):
-                    short.setdefault(corpora[i], []).append(i)
+            pairs = enumerate(zip(source, target, strict=True))
+            short = [i for i, pair in pairs if is_short(*pair)]
         changed = {}
         for i in sorted(kinds):
             usual = pair = source[i], target[i]
@@ -217,7 +206,7 @@ class Noise:
                 if name != "join":
                     pair = _CHANGES[name](*pair, rng)
                 elif is_short(*pair):
-                    partner = rng.choice(short[corpora[i]])
+                    partner = rng.choice(short)
                     pair = joined(pair, (source[partner], target[partner]))
             if pair != usual and all(map(str.strip, pair)):
                 changed[i] = pair
@@ -236,14 +225,8 @@ def noisy_text(
 class TextNoise(Noise):
     """Random changes of labelled texts, whose labels stay."""
 
-    def __call__(
-        self,
-        source: Sequence[str],
-        target: Sequence[str],
-        seed: int,
-        corpora: Sequence[int] | None = None,
-    ) -> dict[int, Pair]:
-        changed = super().__call__(source, source, seed, corpora)
+    def __call__(self, source: Sequence[str], target: Sequence[str], seed: int) -> dict[int, Pair]:
+        changed = super().__call__(source, source, seed)
         return {i: (text, target[i]) for i, (text, _) in changed.items()}
 
 

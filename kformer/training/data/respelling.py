@@ -16,6 +16,8 @@ from typing import Any
 import tensorflow as tf
 from sentencepiece import sentencepiece_model_pb2
 
+from kformer.text.source_marks import KINDS, symbols_of
+
 
 class Respelling:
     """Replaces random ids of rows by their other spellings, in graph.
@@ -73,7 +75,8 @@ class ByteFallbackAugmentation(Respelling):
             word = pieces[i].lstrip(SPACE)
             space = pieces[i][: len(pieces[i]) - len(word)]
             possible = len(byte_ids) == 256 and word and (not space or space in ids)
-            if i in special or i in byte_ids.values() or not possible:
+            is_mark = pieces[i] in symbols_of(KINDS)
+            if i in special or i in byte_ids.values() or is_mark or not possible:
                 return [i]
             return [*(ids[c] for c in space), *(byte_ids[b] for b in word.encode("utf-8"))]
 

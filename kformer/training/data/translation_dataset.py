@@ -3,6 +3,7 @@
 Axes: B batch, S source length, T target length.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching, BatchOptions
+from kformer.training.data.marking import Marking
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.noise import Noise
 from kformer.training.data.pairs import parallel_text
 from kformer.training.data.windows import Windows
+from kformer.training.data.word_pairs import WordSplitter, learn_word_pairs
 from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import NO_CONSISTENCY
 
@@ -149,6 +152,7 @@ def translation_windows(
     batch = pair_batch(form, *tokenizers)
     respellings = [respelled[side] for side in tokenizers]
     views, noise = options.views(*tokenizers), Noise.of(options.noise)
+    marking = functools.partial(_marking, tokenizers, mixture, options.marks)
     return Windows(
         tokenizers,
         mixture,
@@ -159,7 +163,13 @@ def translation_windows(
         views,
         noise=noise,
         prefix_ids=prefix_ids,
+        marking=marking if options.marks else None,
     )
+
+
+def _marking(tokenizers, mixture, kinds):
+    splitters = tuple(map(WordSplitter, tokenizers))
+    return Marking(splitters, learn_word_pairs(splitters, tokenizers, mixture), kinds)
 
 
 def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:

@@ -21,6 +21,7 @@ from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.data.mixture import Mixture, longer_side, without_autotuning
 from kformer.training.data.noise import Noise
 
+_MARKS = 2**20  # Beyond the numbers of windows; the seed of marks.
 COMPARED = 2**24  # Examples whose hashes, of 8 bytes, are kept to find duplicates.
 
 
@@ -85,6 +86,7 @@ class Windows:
         noise: `Noise` of the text; or None.
         cut: Whether rows that are too long are cut, instead of being dropped.
         prefix_ids: For each corpus the id that stands before its sources; None for none.
+        marking: Function without arguments that returns a `Marking`, for marks in random pairs.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Windows:
         cut: bool = False,
         noise: Noise | None = None,
         prefix_ids: Sequence[int] | None = None,
+        marking: Callable | None = None,
     ):
         self._sides = sides
         self.mixture = mixture
@@ -109,7 +112,7 @@ class Windows:
         self._views = views
         self._noise = noise
         self._shuffle, self._seed = options.shuffle, options.seed
-        self._cut = cut
+        self._cut, self._learn_marking = cut, marking
         self._prefix_ids = None if prefix_ids is None else tf.constant(prefix_ids, tf.int32)
 
     @property
@@ -182,6 +185,11 @@ class Windows:
         shapes = self.batching.shapes_of(counts)
         dataset.shapes = shapes_of_views(shapes, self._views)  # For `CompileAhead`.
         return dataset
+
+    @functools.cached_property
+    def _marking(self):
+        with tf.init_scope():  # A data set is defined in a graph.
+            return self._learn_marking() if self._learn_marking else None
 
     def _map_windows(self, number, function):
         """Yields `function(source, target, rounds, seed)` for each window of a pass."""
@@ -268,9 +276,11 @@ class Windows:
         if self._noise is not None:
             texts = tf.gather(source, chosen), tf.gather(target, chosen), tf.gather(rounds, chosen)
             rows = self._with_noise(rows, texts, self.batching.most_ids(*lengths), seed)
+        respelled = [*rows]
+        if self._marking is not None:
+            respelled = [*self._marking(*rows, tf.random.fold_in(seed, _MARKS))]
         limits = self.batching.limits(*lengths)
         buckets = self.batching.buckets(*lengths, limits)
-        respelled = [*rows]
         for i, respellings in enumerate(self._respellings):
             for respell in respellings:
                 respelled[i] = respell(respelled[i], next(seeds))
@@ -279,7 +289,7 @@ class Windows:
         if self._shuffle:
             tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
         rows, order = self.batching.arrange(lengths, rows, respelled, tie)
-        if self._noise is not None:
+        if self._noise is not None or self._marking is not None:
             lengths = [tf.gather(length, order) for length in row_lengths(rows)]
             limits = self.batching.rebalanced(limits, *lengths)
         if self._shuffle:
@@ -296,8 +306,8 @@ class Windows:
             seed: int64 tensor (2,).
         """
         types = [tf.int64, tf.string, tf.string]
-        rounds = texts[-1]
-        places, *sides = tf.numpy_function(self._noisy, [*texts, seed], types, stateful=False)
+        *sides, rounds = texts
+        places, *sides = tf.numpy_function(self._noisy, [*sides, seed], types, stateful=False)
         for tensor in (places, *sides):
             tensor.set_shape([None])
         noisy = self._tokenized(*sides, tf.gather(rounds, places))
@@ -313,15 +323,14 @@ class Windows:
         pairs = zip(rows, noisy, strict=True)
         return [tf.gather(tf.concat(both, axis=0), chosen) for both in pairs]
 
-    def _noisy(self, source, target, rounds, seed):
+    def _noisy(self, source, target, seed):
         """Returns the places and both sides of the pairs of a window that noise changes.
 
         The arguments and the result are arrays; texts are UTF-8.
         """
         sides = [[text.decode("utf-8", "replace") for text in side] for side in (source, target)]
         high, low = seed.view(np.uint64).tolist()
-        corpora = self.mixture.corpus_of(rounds).tolist()
-        changed = self._noise(*sides, high << 64 | low, corpora)
+        changed = self._noise(*sides, high << 64 | low)
         noisy = ([pair[side].encode() for pair in changed.values()] for side in range(2))
         places = np.fromiter(changed, np.int64, len(changed))
         return places, *(np.array(side, dtype=np.object_) for side in noisy)

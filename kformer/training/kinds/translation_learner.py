@@ -12,8 +12,10 @@ from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
 from kformer.text.quality_estimate import MIN_PAIRS
 from kformer.text.scores import bleu_metric, chrf_metric, signature_of
+from kformer.text.source_marks import ABOUT, KINDS, symbols_of
 from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
+from kformer.text.vocabulary import has_pieces
 from kformer.text.zero_shot import facts_of, zero_shot_directions
 from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.data.batching import BatchOptions
@@ -36,7 +38,10 @@ def text_of(prepared: Prepared) -> TextOfRun:
     """Returns the text of a run: files or shards to train on, and files to validate on."""
     task, options = prepared.task, prepared.task.options
     batches = BatchOptions.for_training(
-        prepared.recipe, weights=options.weights, temperature=options.temperature
+        prepared.recipe,
+        weights=options.weights,
+        temperature=options.temperature,
+        marks=options.marks,
     )
     tokenizers = _tokenizers_of_sides(prepared)
     if task.sets:
@@ -161,6 +166,7 @@ def new_model(prepared: Prepared, rising_steps: int) -> Translator:
         task.target_language,
         rising_steps,
         task.all_directions,
+        task.options.marks,
     )
 
 
@@ -183,6 +189,7 @@ def new_translator(
     target_language: str | None = None,
     rising_steps: int | None = None,
     directions: Sequence[str] = (),
+    marks: Sequence[str] = (),
 ) -> Translator:
     """Returns a translator ready for `fit`.
 
@@ -194,6 +201,7 @@ def new_translator(
         target_language: Code of the language of the translations, if it is known.
         rising_steps: As for `WarmupSchedule`.
         directions: The directions that the model learns, such as "de-en", if it learns several.
+        marks: The kinds of marks that the sources get, of `kformer.text.source_marks.KINDS`.
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
@@ -210,6 +218,9 @@ def new_translator(
     if directions:
         about.pop("source_language", None)
         about |= facts_of(directions)
+    learnt = {*marks, *about.pop(ABOUT, ())}
+    if known := [m for m in KINDS if m in learnt and has_pieces(tokenizer.model, symbols_of([m]))]:
+        about[ABOUT] = known
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
     if start_model is not None:
         warm_start(translator, start_model)

@@ -16,6 +16,7 @@ from kformer.tasks.keras_file import (
     transformer_config,
 )
 from kformer.text.bleu_tokenizers import bleu_tokenizer
+from kformer.text.source_marks import symbols_of
 from kformer.text.text_files import as_list
 from kformer.text.vocabulary import language_symbol, with_languages
 from kformer.training.data.directions import (
@@ -171,7 +172,8 @@ class TranslationTask(Task):
 
     def learn_vocabularies(self, recipe: Recipe):
         sides, languages = (self.training.source, self.training.target), [*self.target_languages]
-        return learn_vocabularies(recipe, *sides, self.options.exact_sizes, languages=languages)
+        settings = {"languages": languages, "characters": symbols_of(self.options.marks)}
+        return learn_vocabularies(recipe, *sides, self.options.exact_sizes, **settings)
 
     def given_vocabularies(self):
         options = self.options
@@ -179,7 +181,7 @@ class TranslationTask(Task):
         prefix_kept = options.tokenizer is None and not self.directions
         languages = [*self.target_languages]
         return read_vocabularies(
-            options.vocabulary, options.target_tokenizer, prefix_kept, languages
+            options.vocabulary, options.target_tokenizer, prefix_kept, languages, options.marks
         )
 
     def check_some_are_left(self, recipe: Recipe, vocabularies: Any):
@@ -258,6 +260,7 @@ class ShardsTask(TranslationTask):
     def __init__(
         self, validation: ParallelText, options: ShardsOptions, directions: Sequence[str] = ()
     ):
+        options.check_no_marks(f"shards={options.shards!r}")
         self.sets = shard_sets(options.shards, options.skip_damaged)
         if options.both_directions:
             self.sets = 2 * self.sets

@@ -15,6 +15,7 @@ from kformer.arguments import check_choice, check_number
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.bleu_tokenizers import TOKENIZERS
 from kformer.text.documents import DOCUMENTS, LINE
+from kformer.text.source_marks import KINDS as MARKS
 from kformer.training.recipes.noise_rates import (
     NO_NOISE,
 )
@@ -40,6 +41,11 @@ def option_metadata(description: str, recorded: Callable | None = None, **settin
             `in_commands`, False for an option that commands do not have in this form.
     """
     return {"description": description, "recorded": recorded, "in_commands": True, **settings}
+
+
+def _if_on(flag: bool) -> bool | None:
+    """Returns the value in the run config of a flag that early run configs lack."""
+    return bool(flag) or None
 
 
 def flag_option(description: str, recorded: Callable | None = None):
@@ -174,6 +180,8 @@ class TranslationArguments(RunArguments, total=False):
     target_language: str | None
     tokenize: str | None
     skip_damaged: bool
+    terms: bool
+    placeholders: bool
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -261,6 +269,28 @@ class TranslationOptions(RunOptions):
     skip_damaged: bool = flag_option(
         "With shards: leave out damaged shards, with a warning, instead of an error."
     )
+    terms: bool = flag_option(
+        "Put translations of words into random sources, between two symbols, so that the model "
+        "follows glossaries without another search.",
+        recorded=_if_on,
+    )
+    placeholders: bool = flag_option(
+        "Put symbols in place of words into random pairs, so that the model copies placeholders.",
+        recorded=_if_on,
+    )
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The kinds of marks that random pairs get, of `kformer.text.source_marks.KINDS`."""
+        return tuple(name for name in MARKS if getattr(self, name))
+
+    def check_no_marks(self, received: str):
+        """Raises ValueError if marks are wanted in `received`, which has ids in place of text."""
+        if self.marks:
+            raise ValueError(
+                "`terms` and `placeholders` are put into text, which shards do not have. "
+                f"Received: {' and '.join(self.marks)} with {received}."
+            )
 
     def check(self, recipe: Recipe):
         if self.tokenizer is None and self.target_tokenizer is not None:

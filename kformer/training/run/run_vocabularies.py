@@ -3,13 +3,14 @@
 They are the bytes of SentencePiece models, so that they are checked before TensorFlow loads.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from kformer.files import check_file, replacing
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
+from kformer.text.source_marks import symbols_of
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.run_folder import CHECKPOINTS, TARGET_TOKENIZER, TOKENIZER
 
@@ -43,6 +44,7 @@ def learn_vocabularies(
     exact: Collection[str] = (),
     line_breaks: bool = False,
     languages: Collection[str] = (),
+    characters: Sequence[str] = (),
 ) -> Vocabularies:
     """Learns one vocabulary from both sides of the text, or one from each.
 
@@ -53,12 +55,14 @@ def learn_vocabularies(
             raised. By default as many ids are learned as the text supports.
         line_breaks: Whether the vocabularies keep line breaks.
         languages: Codes of target languages, which get symbols in the vocabulary of the source.
+        characters: Characters that get pieces, though the text does not have them.
 
     Raises:
         ValueError: As for `kformer.text.vocabulary.learn`.
     """
     options = {name: getattr(recipe, name) for name in OF_VOCABULARIES}
     options |= {"line_breaks": line_breaks, "long_lines": not target}  # Such pairs are dropped.
+    options["characters"] = characters
     if not recipe.target_vocab_size:
         files, at_most = [*source, *target], "vocab_size" not in exact
         if languages:  # A text of both directions counts once.
@@ -83,6 +87,7 @@ def read_vocabularies(
     target_path: str | Path | None = None,
     prefix_kept: bool = False,
     languages: Collection[str] = (),
+    marks: Sequence[str] = (),
 ) -> Vocabularies:
     """Reads existing vocabularies.
 
@@ -91,10 +96,12 @@ def read_vocabularies(
         target_path: The same, for the target alone; None if `path` serves both sides.
         prefix_kept: As for `kformer.tasks.keras_file.tokenizer_models`.
         languages: Codes of target languages; the source gets the symbols that are missing.
+        marks: Of `kformer.text.source_marks.KINDS`.
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: A file holds no such model; or the two have different padding ids.
+        ValueError: A file holds no such model, the two have different padding ids, or one lacks the
+            symbols of `marks`.
     """
     vocabularies = Vocabularies(*_models(path, prefix_kept, bool(languages)))
     if target_path is not None:
@@ -103,6 +110,7 @@ def read_vocabularies(
     if languages:
         source = vocabulary.with_languages(vocabularies.source, languages)
         vocabularies = vocabularies._replace(source=source)
+    _check_marks(vocabularies, marks, path)
     paddings = [vocabulary.read(model).pad_id() for model in vocabularies.models]
     if len({*paddings}) > 1:
         raise ValueError(
@@ -111,6 +119,16 @@ def read_vocabularies(
             f"{str(target_path or path)!r}."
         )
     return vocabularies
+
+
+def _check_marks(vocabularies, marks, path):
+    symbols = symbols_of(marks)
+    if not all(vocabulary.has_pieces(model, symbols) for model in vocabularies.models):
+        raise ValueError(
+            "`terms` and `placeholders` need a vocabulary with their symbols, which a run with "
+            "them learns: with `warm_start`, by `new_vocabulary`. "
+            f"Received: {' and '.join(marks)} with {str(path)!r}."
+        )
 
 
 def _models(path, prefix_kept=False, languages_kept=False):

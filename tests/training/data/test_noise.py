@@ -117,13 +117,6 @@ def test_japanese_has_neither_typos_nor_spaces_between_sentences():
     assert noisy("repeat", pair) == [("犬が走る。犬が走る。", "A dog runs. A dog runs.")]
 
 
-def test_pairs_of_different_corpora_are_not_joined():
-    pairs = [(f"{side} {i}", f"{side} {i}") for side in ("ja", "da") for i in range(20)]
-    changed = Noise({"join": 1.0})(*zip(*pairs, strict=True), 0, [0] * 20 + [1] * 20)
-    assert len(changed) == 40
-    assert len({tuple(source.split()[::2]) for source, _ in changed.values()}) == 2
-
-
 def test_long_sentences_are_neither_joined_nor_repeated():
     pairs = [("kurz", "short"), ("lang " * 20, "long")]
     assert noisy("repeat", *pairs) == [("kurz kurz", "short short"), pairs[1]]

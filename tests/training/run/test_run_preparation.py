@@ -9,6 +9,7 @@ import sentencepiece
 from kformer import Tokenizer, Transformer, Translator
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
+from kformer.text.source_marks import KINDS, symbols_of
 from kformer.training import Recipe
 from kformer.training.kinds.translation_task import prepare_translation
 from kformer.training.run.run_config import difference
@@ -57,6 +58,22 @@ def test_the_options_of_a_vocabulary_are_those_of_the_recipe(files, tmp_path):
     [model] = prepare_translation(recipe, *files, tmp_path / "run").vocabularies.models
     assert model == Tokenizer.train(files, 285, **options).model
     assert model != Tokenizer.train(files, 285).model
+
+
+def test_terms_and_placeholders_need_their_symbols_in_the_vocabulary(files, tmp_path):
+    prepared = prepare_translation(RECIPE, *files, tmp_path / "run", terms=True, placeholders=True)
+    [model] = prepared.vocabularies.models
+    assert vocabulary.has_pieces(model, symbols_of(KINDS))
+    assert prepared.config["options"]["terms"] is True
+    path = tmp_path / "with.model"
+    path.write_bytes(model)
+    given = prepare_translation(RECIPE, *files, tmp_path / "run", tokenizer=path, terms=True)
+    assert given.vocabularies.models == (model,)
+    path.write_bytes(Tokenizer.train(files, 290).model)
+    with pytest.raises(ValueError, match=r"with their symbols.* Received: placeholders with"):
+        prepare_translation(RECIPE, *files, tmp_path / "run", tokenizer=path, placeholders=True)
+    with pytest.raises(ValueError, match="Received: terms with shards='a'"):
+        prepare_translation(RECIPE, None, None, tmp_path / "run", shards="a", terms=True)
 
 
 def test_a_run_of_an_older_version_goes_on_without_the_newer_options(files, tmp_path):
