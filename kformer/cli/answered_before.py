@@ -15,6 +15,7 @@ import typer
 from kformer.cli.unfinished import Unfinished, unfinished
 from kformer.files import remove_leftovers
 from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
+from kformer.text.source_marks import marks_of
 
 _TEXTS = 200  # Texts that are translated between two entries of the journal.
 
@@ -52,6 +53,7 @@ class AnsweredBefore:
     def __init__(self, translator: Any, part: Unfinished):
         self._translator, self._part = translator, part
         self.align = getattr(translator, "align", None)
+        self.source_marks = marks_of(translator)
         self.target_language = getattr(translator, "target_language", None)
         self.source_language = getattr(translator, "source_language", None)
         self._answers = dict(map(_parsed, part.content().splitlines()))

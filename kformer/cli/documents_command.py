@@ -16,6 +16,7 @@ from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.documents.document_kinds import KINDS, kind_by_suffix
 from kformer.files import check_file, check_writable
 from kformer.serving.errors import printable
+from kformer.text.source_marks import marks_of
 
 PANEL = "Documents, such as page.html"
 _LINES = "lines"
@@ -89,6 +90,7 @@ class _Searching:
     def __init__(self, translator: Any, options: dict[str, Any]):
         self._translator, self._options = translator, options
         self.align = getattr(translator, "align", None)
+        self.source_marks = marks_of(translator)
         self.target_language = getattr(translator, "target_language", None)
         self.source_language = getattr(translator, "source_language", None)
 

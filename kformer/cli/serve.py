@@ -37,6 +37,13 @@ def serve(
             "KFORMER_API_KEYS may hold keys, too, with spaces between them."
         ),
     ] = None,
+    glossary: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="File of terms and their translations, as for `translate`, for requests that have "
+            "no glossary; NAME=PATH for one of several translators. May be repeated."
+        ),
+    ] = None,
     origin: Annotated[
         list[str] | None,
         typer.Option(help="Web site whose pages may ask this server; may be repeated."),
@@ -83,7 +90,7 @@ def serve(
         ) from error
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
-        hosted = load_models(models)
+        hosted = load_models(models, glossary or ())
         limits = RequestLimits(max_characters, max_texts, max_waiting, seconds, max_file_bytes)
         log = None if quiet else sys.stderr
         app = create_app(hosted, limits, keys=secrets, origins=origin or (), log=log)

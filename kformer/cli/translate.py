@@ -135,7 +135,7 @@ def translate(
         model = context.with_resource(_in_ctranslate2(model, target_language, search))
         target_language, search = None, {}
     form = saved_form(model)
-    terms = _read_glossary(glossary, model, form)
+    terms = None if glossary is None else kformer.Glossary.load(glossary)
     if resume:
         check_resumable(input, output)
     check_output(output)
@@ -216,18 +216,6 @@ def _in_ctranslate2(model, target_language, search):
         yield kformer.export.export_ctranslate2(
             translator.into(target_language), Path(folder) / "ctranslate2"
         )
-
-
-def _read_glossary(glossary, model, form):
-    """Returns the `kformer.Glossary` in a file, or None; refuses models that cannot use one."""
-    if glossary is None:
-        return None
-    if form == "tflite":
-        raise ValueError(
-            "A .tflite file cannot score given translations, which a glossary needs: use the "
-            f".keras file, a SavedModel or a folder of CTranslate2. Received: {str(model)!r}."
-        )
-    return kformer.Glossary.load(glossary)
 
 
 def _check_goes_with_glossary(**refused):

@@ -1,13 +1,17 @@
 """The translator's answers to the texts of a document: each distinct text is asked for once.
 
 A text is first translated with its placeholders, which a model may copy. If an answer does not have
-each of them exactly as often, or has one more, the text is translated again without them.
+each of them exactly as often, or has one more, the text is translated again without them. A model
+that was trained with placeholders reads them as symbols. If nearly all of the first answers fail,
+further texts are translated without placeholders at once.
 """
 
+import dataclasses
 import inspect
 import itertools
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -16,8 +20,16 @@ from kformer.documents.placement import TakenText
 from kformer.documents.word_places import LONGEST, SentencePair, word_pair, word_spans
 from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import SplitTranslation, translate_split
+from kformer.text.source_marks import (
+    PLACEHOLDER_SYMBOLS,
+    PLACEHOLDERS,
+    marks_of,
+    without_marks,
+)
 
 _ALIGNED = 1000  # Sentences that are aligned, if so many are not in texts with codes.
+_TRIED = 16  # Texts with placeholders after which a translator is known not to copy them,
+_HOPELESS = 7 / 8  # if more than this share of the answers fail.
 _CELLS = 1_000_000  # Pairs of words that are aligned together: 8 MB for an array of them.
 
 
@@ -72,18 +84,36 @@ class Answers:
         self._spaced_syntax = re.compile(rf" (?:{syntax.pattern})(?=[ .,;:!?…)]|$)", syntax.flags)
         self._split = _splitter(translator, source_language, target_language, glossary)
         self._align = getattr(translator, "align", None)
+        self._reads_symbols = PLACEHOLDERS in marks_of(translator)
         self._known: dict[str, SplitTranslation] = {}
+        self._tried, self._failed = Counter[bool](), Counter[bool]()
         self._pairs: dict[tuple[str, str], SentencePair] = {}
         self.asked = 0
 
     def ask(self, texts: Iterable[TakenText]):
-        """Translates the texts that are not known yet, in one call or two."""
+        """Translates the texts that are not known yet, in one call or a few."""
         texts = [*texts]
-        first = self._translate(taken.text for taken in texts)
-        self.asked += first
-        failed = [taken for taken in texts if self._fails(taken)]
-        self._translate(taken.without_shown().text for taken in failed)
+        self.asked += len({taken.text for taken in texts}.difference(self._known))
+        shown = [taken for taken in texts if taken.has_shown]
+        first, rest = [*shown], []
+        if any(self._tried[taken.has_symbols] < _TRIED for taken in shown):
+            first, rest = shown[:_TRIED], shown[_TRIED:]
+        self._try([*(taken for taken in texts if not taken.has_shown), *first])
+        self._try(rest)
+        self._translate([taken.without_shown() for taken in texts if self._fails(taken)])
         self._align_all(texts)
+
+    def _try(self, texts):
+        """Translates texts with their placeholders, unless the translator does not copy them."""
+        tried = [taken for taken in texts if not taken.has_shown or not self._is_hopeless(taken)]
+        new = [taken for taken in tried if taken.has_shown and taken.text not in self._known]
+        self._translate(tried)
+        self._tried.update(taken.has_symbols for taken in new)
+        self._failed.update(taken.has_symbols for taken in new if self._fails(taken))
+
+    def _is_hopeless(self, taken):
+        tried, failed = self._tried[taken.has_symbols], self._failed[taken.has_symbols]
+        return tried >= _TRIED and failed > _HOPELESS * tried
 
     def answer(self, taken: TakenText) -> Answer:
         """Returns the answer to a text that was asked for."""
@@ -102,21 +132,31 @@ class Answers:
         return Answer(taken, text, tuple(pairs), translation.flags)
 
     def _fails(self, taken):
+        if not taken.has_shown:
+            return False
+        if taken.text not in self._known:
+            return True
         text = self._known[taken.text].text
-        return taken.has_shown and (taken.copies(text) is None or self._adds(taken, text))
+        return taken.copies(text) is None or self._adds(taken, text)
 
     def _adds(self, taken, translation):
         """Returns whether a translation has more placeholders of a program than its text."""
         return len(self._syntax.findall(translation)) > len(self._syntax.findall(taken.text))
 
     def _translate(self, texts):
-        """Translates unknown texts; returns their number."""
-        unknown = [*dict.fromkeys(text for text in texts if text not in self._known)]
-        if unknown:
-            with warnings.catch_warnings():  # The numbers in it are of texts, not of lines.
-                warnings.filterwarnings("ignore", r"Text \d+ has a sentence that is too long")
-                self._known |= zip(unknown, self._split(unknown), strict=True)
-        return len(unknown)
+        """Translates `TakenText`s that are not known."""
+        unknown = {taken.text: taken for taken in texts if taken.text not in self._known}
+        if not unknown:
+            return
+        symbols = [
+            _with_symbols(taken, PLACEHOLDER_SYMBOLS if self._reads_symbols else ())
+            for taken in unknown.values()
+        ]
+        with warnings.catch_warnings():  # The numbers in it are of texts, not of lines.
+            warnings.filterwarnings("ignore", r"Text \d+ has a sentence that is too long")
+            answers = self._split([text for text, _ in symbols])
+        for text, answer, (_, shown) in zip(unknown, answers, symbols, strict=True):
+            self._known[text] = _restored(answer, shown) if shown else answer
 
     def _align_all(self, texts):
         """Aligns the words of sentences in texts with codes, together with other sentences."""
@@ -145,6 +185,32 @@ class Answers:
         for group in _groups(pairs):
             for pair, weights in zip(group, align_pairs([pairs[p] for p in group]), strict=True):
                 self._pairs[pair] = SentencePair(*pair, weights)
+
+
+def _with_symbols(taken, symbols):
+    """Returns a text with symbols for placeholders, and what each symbol stands for."""
+    free, parts, done, meanings = iter(symbols), [], 0, {}
+    for code in taken.codes:
+        if code.is_copy and code.code.copies is None and (symbol := next(free, None)):
+            parts += [taken.text[done : code.start], symbol]
+            done, meanings[symbol] = code.end, code.code.shown
+    return "".join([*parts, taken.text[done:]]), meanings
+
+
+def _restored(answer, shown):
+    """Returns a `SplitTranslation` with placeholders in place of their symbols."""
+    table = str.maketrans(shown)
+
+    def restored(text):
+        return without_marks(text.translate(table))
+
+    sentences = tuple(
+        dataclasses.replace(
+            sentence, source=restored(sentence.source), text=restored(sentence.text)
+        )
+        for sentence in answer.sentences
+    )
+    return dataclasses.replace(answer, text=restored(answer.text), sentences=sentences)
 
 
 def _groups(pairs):
@@ -200,6 +266,6 @@ def _check_takes_glossary(translator):
     names = inspect.signature(split).parameters if split else ()
     if "glossary" not in names and "settings" not in names:
         raise ValueError(
-            "A glossary needs a .keras file, an ensemble of them, a SavedModel or a folder of "
-            f"CTranslate2. Received: glossary with {type(translator).__name__}."
+            "A glossary needs a translator of `kformer.load`, an ensemble or a client of a server. "
+            f"Received: glossary with {type(translator).__name__}."
         )

@@ -15,7 +15,7 @@ from kformer.documents.character_sets import decode_document, encodable, read_do
 from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.placeholders import expanded, keep_pattern, syntax_pattern
 from kformer.documents.placement import TakenText
-from kformer.documents.segments import Chunk, Code, Piece, Segment
+from kformer.documents.segments import Chunk, Code, Piece
 from kformer.documents.translation_memories import MemoryWriter
 from kformer.files import Publication
 from kformer.text.glossary import Glossary, check_glossary
@@ -124,19 +124,21 @@ def translate_content(
     keep: Iterable[str] | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
+    glossary: Glossary | Mapping[str, str] | None = None,
 ) -> tuple[bytes, DocumentTranslation]:
     """Translates a document that is in memory, and returns it with the report.
 
     Args:
         content: The bytes of the document.
         name: Name of the document, for messages; by default its suffix is that of the kind.
-        translator, kind, keep, source_language, target_language: As for `translate_document`.
+        translator, kind, keep, source_language, target_language, glossary: As for
+            `translate_document`.
 
     Raises:
         ValueError: The document is malformed.
     """
     kind = document_kind(name, kind)
-    work = _work(keep, translator, source_language, target_language)
+    work = _work(keep, translator, source_language, target_language, glossary=glossary)
     options = _options(name, translator, source_language, target_language)
     file = io.BytesIO()
     _write(content, kind, options, work, file)
@@ -151,13 +153,14 @@ def translate_markup(
     keep: Iterable[str] | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
+    glossary: Glossary | Mapping[str, str] | None = None,
 ) -> list[tuple[str, DocumentTranslation]]:
     """Translates texts with markup, such as fragments of HTML, in one call of the translator.
 
     Args:
         texts: Each is read as a document of its own. Those of the kind "text" have no markup, but
             placeholders.
-        translator, keep, source_language, target_language: As for `translate_document`.
+        translator, keep, source_language, target_language, glossary: As for `translate_document`.
         kind: A kind of documents that is no archive.
 
     Returns:
@@ -171,7 +174,7 @@ def translate_markup(
         raise ValueError(f"`kind` must not be of an archive. Received: kind={kind.name!r}.")
     options = _options("the text", translator, source_language, target_language)
     pieces = [[*kind.reader.read(text, options)] for text in as_texts(texts, "texts")]
-    work = _work(keep, translator, source_language, target_language)
+    work = _work(keep, translator, source_language, target_language, glossary=glossary)
     for batch in _batches(itertools.chain.from_iterable(pieces)):
         work.ask(batch)
     results = []
@@ -278,11 +281,6 @@ def has_words(taken: TakenText) -> bool:
     return any(isinstance(part, str) and has_letter(part) for part in taken.parts)
 
 
-def has_segments(code: Code) -> bool:
-    """Returns whether a code has text of its own: an attribute, or a form of a plural."""
-    return any(isinstance(piece, Segment) for piece in code.pieces)
-
-
 class _Work:
     """Translates pieces batch by batch, and counts."""
 
@@ -364,7 +362,7 @@ class _Work:
         """
         if segment.inserted:
             return segment.write(self._chunks(parts))
-        codes = [part for part in parts if isinstance(part, Code) and has_segments(part)]
+        codes = [part for part in parts if isinstance(part, Code) and part.has_segments]
         if not codes:
             return segment.raw
         if any(code.is_text for code in codes):

@@ -75,6 +75,11 @@ class TakenText:
         """Whether the text has the shown text of a code."""
         return any(taken.is_copy for taken in self.codes)
 
+    @property
+    def has_symbols(self) -> bool:
+        """Whether one of them is a placeholder whose characters mean nothing to a translator."""
+        return any(taken.is_copy and taken.code.copies is None for taken in self.codes)
+
     def without_shown(self) -> "TakenText":
         """Returns the text without the shown texts of codes."""
         return TakenText(self.parts, with_shown=False)

@@ -61,6 +61,11 @@ class Code:
         """Its characters in the document."""
         return "".join(raw_of(self.pieces))
 
+    @property
+    def has_segments(self) -> bool:
+        """Whether it has text of its own: an attribute, or a form of a plural."""
+        return any(isinstance(piece, Segment) for piece in self.pieces)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Segment:

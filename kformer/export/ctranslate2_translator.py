@@ -26,6 +26,7 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.source_marks import marked_sources
 from kformer.text.zero_shot import warn_of_zero_shot
 from kformer.threads import available_cores
 
@@ -214,7 +215,7 @@ class CTranslate2Translator:
 
     def _answers(self, texts, progress, glossary):
         """Returns the translations of each text, best first."""
-        rows = self._source.encode(texts)
+        rows = self._source.encode(marked_sources(glossary, texts, self.about))
         answers = self._searched(rows, progress)
         if glossary is None:
             return answers

@@ -91,7 +91,7 @@ class PocketModel:
         ids, cut = self._text.encode(self._team.first, check_text("text", text))
         return ids, not cut
 
-    def _answers(self, texts, did, progress):
+    def _answers(self, texts, did, progress, stacklevel=4):
         """Returns the answer of the first signature to each text, from bytes or from rows of ids.
 
         Args:
@@ -104,7 +104,7 @@ class PocketModel:
         else:
             run, jobs = self._by_texts(self.signature, texts, self._read_text)
         check = self._check_answers
-        return self._map(run, jobs, texts, did, progress, check, stacklevel=4)
+        return self._map(run, jobs, texts, did, progress, check, stacklevel)
 
     def _read_text(self, outputs, over):
         """Returns the answer in the outputs of the first signature.

@@ -1,22 +1,26 @@
 """Runs a `.tflite` translator with NumPy and ai-edge-litert, without TensorFlow."""
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from kformer.arguments import check_target_language, several_texts, text_or_texts
+from kformer.arguments import as_texts, check_target_language, several_texts, text_or_texts
 from kformer.kinds import TRANSLATOR
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
+from kformer.pocket.pocket_terms import TermSearch, can_search_terms
 from kformer.pocket.pocket_text import text_in
 from kformer.text.degenerate import degenerate_flags
+from kformer.text.forced_terms import flagged_answers
+from kformer.text.glossary import Glossary, check_glossary
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
     translate_split,
 )
+from kformer.text.source_marks import TERMS, marked_sources, reads_marks
 from kformer.text.zero_shot import warn_of_zero_shot
 
 TRANSLATION_CUT = 2  # A bit of the output `truncated`.
@@ -101,27 +105,31 @@ class PocketTranslator(PocketModel):
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> str | list[str]:
-        """Translates texts like `kformer.Translator.translate`; the export chose the search."""
+        """Translates texts like `kformer.Translator.translate`; the export chose the search.
+
+        Raises:
+            ValueError: With a `glossary`, the file can neither read terms nor decode step by step.
+        """
         texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
-            return in_same_form(
-                [translation.text for translation in into._split(texts, source_language, progress)],
-            )
-        return in_same_form(
-            [best.text for best in into._answers(texts, "translated", progress)],
-        )
+            answers = into._split(texts, source_language, progress, glossary)
+            return in_same_form([translation.text for translation in answers])
+        answers = into._best(texts, "translated", progress, glossary)
+        return in_same_form([best.text for best in answers])
 
     def translations(
         self,
         texts: Iterable[str],
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[list[PocketTranslation]]:
         """Translates texts; returns for each a list of its one translation, with flags."""
-        answers = self.into(target_language)._answers(texts, "translated", progress)
+        answers = self.into(target_language)._best(texts, "translated", progress, glossary)
         return [[best] for best in answers]
 
     def split_translations(
@@ -130,6 +138,7 @@ class PocketTranslator(PocketModel):
         source_language: str | None = None,
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
@@ -138,18 +147,53 @@ class PocketTranslator(PocketModel):
             source_language: Their language; by default the language in the file's metadata.
             progress: Called with the number of texts done, in proportion to their sentences.
             target_language: One of `target_languages`, if there are any.
+            glossary: As for `translate`.
         """
-        return self.into(target_language)._split(texts, source_language, progress)
+        return self.into(target_language)._split(texts, source_language, progress, glossary)
 
-    def _split(self, texts, source_language, progress):
+    def _split(self, texts, source_language, progress, glossary):
+        glossary = self._checked(glossary)
+
         def find(sentences, progress):
-            return self._answers(sentences, None, progress)
+            return self._best(sentences, None, progress, glossary)
 
         if source_language is None:
             source_language = self.manifest.get("source_language")
         directions = self.manifest.get("directions")
         warn_of_zero_shot(directions, source_language, self._target_language, stacklevel=4)
         return translate_split(find, texts, source_language, progress, stacklevel=4)
+
+    def _checked(self, glossary):
+        """Returns the `kformer.Glossary` of an argument, or None."""
+        glossary = check_glossary(glossary)
+        if glossary is not None:
+            self.check_takes_glossary()
+        return glossary
+
+    def check_takes_glossary(self):
+        """Raises a ValueError if the file can neither read terms nor score translations."""
+        if not can_search_terms(self.manifest) and not reads_marks(self.manifest, TERMS):
+            raise ValueError(
+                "A glossary needs a .tflite file with the signatures `encode` and `decode_step` "
+                "and with one vocabulary, or a model that was trained with terms. Received: "
+                f"glossary with {self.manifest.get('signatures', 'a file without signatures')}."
+            )
+
+    def _best(self, texts, did, progress, glossary):
+        """Returns the best translation of each text, with the terms of a glossary."""
+        glossary = self._checked(glossary)
+        if glossary is None:
+            return self._answers(texts, did, progress, 5)
+        texts = as_texts(texts, "texts")
+        marked = marked_sources(glossary, texts, self.manifest)
+        best = self._answers(marked, did, progress, 5)
+        search = TermSearch(self._team, self._text, self.manifest, marked, self._new_answer)
+        forced = search.forced(glossary, texts, [answer.text for answer in best])
+        return [answer for [answer] in flagged_answers([[answer] for answer in best], forced)]
+
+    def _new_answer(self, text, source, ids, score):
+        """Returns a translation that was searched step by step."""
+        return PocketTranslation(text, self._flags(source, False, np.array(ids)), score)
 
     def _read_text(self, outputs, over):
         source, ids = outputs["source_ids"], outputs["ids"]

@@ -64,13 +64,18 @@ class RequestLimits:
         """Maximum number of bytes of a request: a character may be escaped in 12."""
         return 12 * self.characters + 100 * self.texts + 10_000
 
-    def check(self, texts: Sequence[str]):
-        """Raises a `Refusal` if the texts of a request are too many or too long."""
+    def check(self, texts: Sequence[str], terms: Sequence[str] = ()):
+        """Raises a `Refusal` if the texts of a request are too many or too long.
+
+        Args:
+            texts: The texts.
+            terms: Other texts of the request, whose characters count.
+        """
         if len(texts) > self.texts:
             raise Refusal(
                 413, f"A request may have {self.texts:,} texts. Received: {len(texts):,}."
             )
-        if (characters := sum(map(len, texts))) > self.characters:
+        if (characters := sum(map(len, [*texts, *terms]))) > self.characters:
             raise Refusal(
                 413,
                 f"A request may have {self.characters:,} characters. Received: {characters:,}.",
@@ -207,7 +212,7 @@ class _Server:
     async def _translate(self, request, facts):
         fields = await self._fields(request, libre_translate.TranslateRequest)
         texts = fields["q"] if isinstance(fields["q"], list) else [fields["q"]]
-        self._limits.check(texts)
+        self._limits.check(texts, libre_translate.terms_in(fields))
         facts |= _amount(texts)
         answer = libre_translate.translate(self._models, self._documents, fields)
         model, body = await unless_gone(request, answer)
@@ -227,6 +232,7 @@ class _Server:
             schema = libre_translate.TranslateFileRequest
             fields, file = await form_with_file(body, content_type, schema)
             check_key(self._keys, request, fields.get("api_key"))
+            self._limits.check([], libre_translate.terms_in(fields))
             del body
             answer = libre_translate.translate_file(self._models, self._documents, fields, file)
             model, file, report = await unless_gone(request, answer)
@@ -260,7 +266,7 @@ class _Server:
     async def _translations(self, request, facts):
         fields = await self._fields(request, openai_style.TranslationsRequest)
         texts = fields["input"] if isinstance(fields["input"], list) else [fields["input"]]
-        self._limits.check(texts)
+        self._limits.check(texts, libre_translate.terms_in(fields))
         facts |= _amount(texts)
         answer = openai_style.translations(self._models, self._documents, fields)
         body = await unless_gone(request, answer)

@@ -16,7 +16,9 @@ from kformer.documents.document_translation import (
 )
 from kformer.server.hosted_models import HostedModel
 from kformer.server.refusals import Refusal
+from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import SplitTranslation
+from kformer.text.source_marks import marks_of
 
 _MARKUP_THREADS = 32  # Requests with markup at once, which are as many as a batch has rows.
 _DOCUMENT_THREADS = 2  # Documents at once: more would be no faster, and delay other requests.
@@ -58,6 +60,7 @@ class HostedDocuments:
         *,
         kind: str = "html",
         keep: Iterable[str] | None = None,
+        glossary: Glossary | None = None,
     ) -> list[tuple[str, DocumentTranslation]]:
         """Translates texts with markup, as `translate_markup` does.
 
@@ -66,12 +69,18 @@ class HostedDocuments:
         """
 
         def translate(translator):
-            return translate_markup(texts, translator, kind=kind, keep=keep)
+            terms = glossary or model.glossary
+            return translate_markup(texts, translator, kind=kind, keep=keep, glossary=terms)
 
         return await self._in_thread(self._markup_threads, translate, model, languages)
 
     async def document(
-        self, model: HostedModel, content: bytes, name: str, languages: Languages
+        self,
+        model: HostedModel,
+        content: bytes,
+        name: str,
+        languages: Languages,
+        glossary: Glossary | None = None,
     ) -> tuple[bytes, DocumentTranslation]:
         """Translates a document, as `translate_content` does.
 
@@ -80,7 +89,7 @@ class HostedDocuments:
         """
 
         def translate(translator):
-            return translate_content(content, name, translator)
+            return translate_content(content, name, translator, glossary=glossary or model.glossary)
 
         return await self._in_thread(self._document_threads, translate, model, languages)
 
@@ -113,8 +122,11 @@ class WaitingTranslator:
         self.source_language = languages.source or model.source_language
         self.target_language = languages.target or model.target_language
         self.align = self._align if model.aligner else None
+        self.source_marks = marks_of(model)
 
-    def split_translations(self, texts: Sequence[str], **_languages: Any) -> list[SplitTranslation]:
+    def split_translations(
+        self, texts: Sequence[str], glossary: Glossary | None = None, **_languages: Any
+    ) -> list[SplitTranslation]:
         """Returns the translations of texts of many sentences.
 
         Raises:
@@ -127,7 +139,7 @@ class WaitingTranslator:
             )
         results: list[SplitTranslation] = []
         for portion in _portions(texts, self._portion):
-            results += self._wait(self._model.paragraphs, portion, *self._languages)
+            results += self._wait(self._model.paragraphs, portion, *self._languages, glossary)
             self._has_begun = True
         return results
 

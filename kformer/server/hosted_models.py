@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,10 +10,16 @@ from typing import Any, NamedTuple
 from kformer.export.loading import load, saved_form
 from kformer.kinds import TRANSLATOR, Kind, kind_of
 from kformer.server.batcher import Batcher
-from kformer.server.hosted_signatures import HostedSignature, signatures_of
+from kformer.server.hosted_signatures import (
+    HostedSignature,
+    answer_with_terms,
+    signatures_of,
+    takes_glossary,
+)
 from kformer.server.refusals import Refusal
 from kformer.serving.request_rows import read_best
 from kformer.tasks.run_file import model_file
+from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import SplitTranslation, split_steps
 from kformer.text.zero_shot import ZERO_SHOT, is_zero_shot
 from kformer.threads import available_cores
@@ -38,6 +45,9 @@ class HostedModel:
         batch_size, calls: Numbers of rows of a call, and of calls at the same time.
         aligner: Function from texts and translations to their `WordAlignment`s; None if the form
             has no alignment.
+        glossary: `kformer.Glossary` of requests that have none of their own.
+        term_search: Function from columns of texts and a `kformer.Glossary` to rows; None if the
+            model cannot search for terms.
     """
 
     name: str
@@ -51,6 +61,8 @@ class HostedModel:
     batch_size: int
     calls: int
     aligner: Callable[..., list] | None = None
+    glossary: Glossary | None = None
+    term_search: Callable[..., list] | None = None
     _queue: Batcher | None = None
 
     @property
@@ -91,6 +103,9 @@ class HostedModel:
             columns = [list(column) for column in zip(*rows, strict=True)]
             if signature is _ALIGNMENT:
                 return self.aligner(*columns) if self.aligner else []
+            if isinstance(signature, _Terms):
+                inputs = self.signatures["serving_default"].inputs
+                return self._with_terms(dict(zip(inputs, columns, strict=True)), signature.glossary)
             inputs = self.signatures[signature].inputs
             return self.signatures[signature].answer(dict(zip(inputs, columns, strict=True)))
 
@@ -101,6 +116,10 @@ class HostedModel:
         if self._queue:
             await self._queue.close()
             self._queue = None
+
+    def _with_terms(self, columns, glossary):
+        assert self.term_search is not None  # `paragraphs` has checked it.
+        return self.term_search(columns, glossary)
 
     async def rows(self, signature: str, columns: Mapping[str, Sequence[str]]) -> list[dict]:
         """Returns the outputs of a signature for each text, in batches with other requests.
@@ -130,15 +149,21 @@ class HostedModel:
         texts: Sequence[str],
         source_language: str | None = None,
         target_language: str | None = None,
+        glossary: Glossary | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
-        Translations in a direction that the model was not trained in get the flag "zero-shot".
+        Without a glossary, the model's own is used, if it has one. Translations in a direction that
+        the model was not trained in get the flag "zero-shot".
 
         Raises:
-            Refusal: Too many characters wait, or the model has no such language.
+            Refusal: Too many characters wait, the model has no such language, or it takes no
+                glossary.
         """
         self.check_target(target_language)
+        glossary = glossary or self.glossary
+        if glossary and self.term_search is None:
+            raise Refusal(400, f"{self.name} takes no glossary. Received: glossary.")
         source_language = source_language or self.source_language
         languages = source_language, target_language or self.target_language
         flags = (ZERO_SHOT,) if is_zero_shot(self.about.get("directions"), *languages) else ()
@@ -154,11 +179,29 @@ class HostedModel:
             )
             if results is not None:
                 return [_flagged(result, flags) for result in results]
-            columns = {"text": sentences}
-            if self.choice:
-                columns["target_language"] = [target_language] * len(sentences)
-            rows = await self.rows("serving_default", columns)
+            rows = await self._sentences(sentences, target_language, glossary, is_long)
             translations = [best for row in rows for best in read_best(row)]
+
+    async def _sentences(self, sentences, target_language, glossary, is_long):
+        """Returns the rows of sentences; those without a term of the glossary join all others."""
+        columns = {"text": sentences}
+        if self.choice:
+            columns["target_language"] = [target_language] * len(sentences)
+        if not glossary:
+            return await self.rows("serving_default", columns)
+        find = functools.partial(_with_a_term, glossary, sentences)
+        has_term = await asyncio.to_thread(find) if is_long else find()
+        assert self._queue is not None  # `start` has been called.
+        inputs = self.signatures["serving_default"].inputs
+        rows = [*zip(*(columns[name] for name in inputs), strict=True)]
+        plain = [row for row, has in zip(rows, has_term, strict=True) if not has]
+        termed = [row for row, has in zip(rows, has_term, strict=True) if has]
+        parts = await asyncio.gather(
+            self._queue.submit(plain, "serving_default"),
+            self._queue.submit(termed, _Terms(glossary)),
+        )
+        answers = [iter(part) for part in parts]
+        return [next(answers[has]) for has in has_term]
 
     def check_target(self, target_language: str | None):
         """Raises a `Refusal` with the known languages if the model has no such language."""
@@ -170,6 +213,16 @@ class HostedModel:
             f"{self.name} translates into {', '.join(known)}. "
             f"Received: target={target_language!r:.40}.",
         )
+
+
+class _Terms(NamedTuple):
+    """Stands in the queue for a signature: sentences with the terms of one glossary."""
+
+    glossary: Glossary
+
+
+def _with_a_term(glossary, sentences):
+    return [bool(glossary.find(sentence)) for sentence in sentences]
 
 
 class _Step(NamedTuple):
@@ -191,15 +244,18 @@ def _step(steps, translations):
         return _Step([], end.value)
 
 
-def host(paths: Iterable[str | Path]) -> list[HostedModel]:
+def host(paths: Iterable[str | Path], glossaries: Iterable[str | Path] = ()) -> list[HostedModel]:
     """Loads models for a server.
 
     Args:
         paths: Saved forms as for `kformer.load`; "NAME=PATH" gives a model a name. By default it is
             the pair of its languages, such as "de-en", or else the name of its kind.
+        glossaries: Files as for `kformer.Glossary.load`, each for the model of a name, as
+            "NAME=PATH"; without a name, for the only translator.
 
     Raises:
-        FileNotFoundError, ValueError: As `kformer.load`; or two models have one name.
+        FileNotFoundError, ValueError: As `kformer.load` and `kformer.Glossary.load`; or two models
+            have one name, or a glossary has no model that takes it.
     """
     models: dict[str, HostedModel] = {}
     for path in paths:
@@ -213,7 +269,23 @@ def host(paths: Iterable[str | Path]) -> list[HostedModel]:
                 f"{hosted.name!r} for {str(namesake.path)!r} and for {str(hosted.path)!r}."
             )
         models[hosted.name] = hosted
+    for path in glossaries:
+        _add_glossary(models, str(path))
     return [*models.values()]
+
+
+def _add_glossary(models, path):
+    name, separator, place = path.partition("=")
+    if not separator or Path(path).exists():
+        name, place = "", path
+    takers = [each for each in models.values() if each.term_search and name in ("", each.name)]
+    if len(takers) != 1:
+        names = ", ".join(each.name for each in models.values() if each.term_search)
+        raise ValueError(
+            "A glossary needs the translator that it is for: NAME=PATH names one of "
+            f"{names or 'none that takes a glossary'}. Received: {path!r}."
+        )
+    takers[0].glossary = Glossary.load(place)
 
 
 def _loaded(name, path):
@@ -240,6 +312,8 @@ def _loaded(name, path):
         calls,
         getattr(model, "align", None),
     )
+    if kind is TRANSLATOR and takes_glossary(model):
+        hosted.term_search = functools.partial(answer_with_terms, model)
     if not name:
         pair = hosted.source_language, *hosted.target_languages
         hosted.name = "-".join(pair) if len(pair) == 2 and all(pair) else kind.name

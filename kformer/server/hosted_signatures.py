@@ -1,17 +1,21 @@
 """The functions of a hosted model by the names of TensorFlow Serving: rows of texts to rows.
 
 A SavedModel has them as signatures. Those of other forms have the same outputs, but there are
-fewer: `serving_default`, the same by the name of the kind's own signature, and `encode`.
+fewer: `serving_default`, the same by the name of the kind's own signature, and `encode`. All
+translators also have `with_glossary`, whose second input holds the terms of each text.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, Kind
-from kformer.serving.request_rows import rows_from_columns
+from kformer.serving.request_rows import WITH_GLOSSARY, rows_from_columns
+from kformer.text.glossary import Glossary
 
 Columns = dict[str, list[str]]
 Rows = list[dict[str, Any]]
+_OF_TERMS = ("translation", "score", "flags")  # Outputs of `with_glossary`.
 _DTYPES = {"string": "DT_STRING", "float32": "DT_FLOAT", "int32": "DT_INT32", "bool": "DT_BOOL"}
 
 
@@ -37,6 +41,25 @@ def signatures_of(model: Any, kind: Kind, form: str) -> dict[str, HostedSignatur
         kind: Its `Kind`.
         form: The saved form, as `kformer.export.loading.saved_form` names it.
     """
+    signatures = _plain_signatures(model, kind, form)
+    if kind is TRANSLATOR and takes_glossary(model):
+        answer = functools.partial(answer_with_terms, model)
+        signatures[WITH_GLOSSARY] = with_glossaries(signatures["serving_default"], answer)
+    return signatures
+
+
+def takes_glossary(model: Any) -> bool:
+    """Returns whether a translator can search for the terms of a glossary."""
+    check = getattr(model, "check_takes_glossary", None)
+    try:
+        if check:
+            check()
+    except ValueError:
+        return False
+    return True
+
+
+def _plain_signatures(model, kind, form):
     if form == "saved_model":
         return {name: _served_signature(name, each) for name, each in model.signatures.items()}
     has_choice = bool(getattr(model, "target_languages", ()))
@@ -50,6 +73,60 @@ def signatures_of(model: Any, kind: Kind, form: str) -> dict[str, HostedSignatur
         vectors = {"vector": ("DT_FLOAT", 2), "flags": ("DT_STRING", 1)}
         signatures["encode"] = HostedSignature(inputs, vectors, _by_language(model, _encoded))
     return signatures
+
+
+def with_glossaries(signature: HostedSignature, answer: Callable) -> HostedSignature:
+    """Returns the function of rows that have a glossary each, such as a client sends.
+
+    Args:
+        signature: The function without glossaries.
+        answer: (columns, `kformer.Glossary`) -> rows.
+    """
+
+    def answer_columns(columns):
+        texts, written = columns["text"], columns["glossary"]
+        plain = {name: columns[name] for name in signature.inputs}
+        rows: list[Any] = [None] * len(texts)
+        for chosen, glossary in _together(texts, written):
+            part = {name: [column[i] for i in chosen] for name, column in plain.items()}
+            answers = answer(part, glossary) if glossary else signature.answer(part)
+            for i, row in zip(chosen, answers, strict=True):
+                rows[i] = {name: row[name] for name in _OF_TERMS}
+        return rows
+
+    outputs = {name: signature.outputs[name] for name in _OF_TERMS}
+    return HostedSignature((*signature.inputs, "glossary"), outputs, answer_columns)
+
+
+def _together(texts, written):
+    """Yields indices of texts, and the glossary of all of them, or None if they have none.
+
+    Texts of one client usually have parts of one glossary, so they can be translated together.
+    """
+    groups: dict[str, list[int]] = {}
+    for i, terms in enumerate(written):
+        groups.setdefault(terms if terms.strip() else "", []).append(i)
+    if plain := groups.pop("", []):
+        yield plain, None
+    glossaries = {terms: Glossary.from_text(terms) for terms in groups}
+    if len(glossaries) > 1:
+        try:
+            union = Glossary.from_text("\n".join(glossaries))
+        except ValueError:  # A term has two translations.
+            union = None
+        numbers = sorted(i for chosen in groups.values() for i in chosen)
+        if union and all(
+            union.find(texts[i]) == glossaries[written[i]].find(texts[i]) for i in numbers
+        ):
+            yield numbers, union
+            return
+    for terms, chosen in groups.items():
+        yield chosen, glossaries[terms]
+
+
+def answer_with_terms(model: Any, columns: Columns, glossary: Glossary) -> Rows:
+    """Returns the translations of texts that have the terms of a glossary."""
+    return _by_language(model, functools.partial(_translated, glossary=glossary))(columns)
 
 
 def can_encode(model: Any) -> bool:
@@ -99,10 +176,12 @@ def _by_language(model, answer):
     return answer_columns
 
 
-def _translated(model, texts):
+def _translated(model, texts, glossary=None):
     # Of a Keras model, the log-probabilities of the tokens would take another pass.
     is_keras = type(model).__name__ == TRANSLATOR.class_name
-    details = {"details": False} if is_keras else {}
+    details: dict[str, Any] = {"details": False} if is_keras else {}
+    if glossary is not None:
+        details["glossary"] = glossary
     return [
         {"translation": best.text, **_scored(best), "truncated": "source cut" in best.flags}
         for best, *_ in model.translations(texts, **details)

@@ -17,6 +17,7 @@ from kformer.server.hosted_documents import HostedDocuments, Languages
 from kformer.server.hosted_models import HostedModel, for_languages
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
+from kformer.text.glossary import Glossary
 
 FORMATS = ("text", "html")
 _NAME_CHARACTERS = 80  # Of a translated file, before its suffix.
@@ -30,6 +31,7 @@ class TranslateRequest(TypedDict):
     target: str
     format: NotRequired[str]
     protected: NotRequired[list[str] | str | None]
+    glossary: NotRequired[dict[str, str] | str | None]
     alternatives: NotRequired[int | str]
     api_key: NotRequired[str | None]
 
@@ -39,6 +41,7 @@ class TranslateFileRequest(TypedDict):
 
     source: str
     target: str
+    glossary: NotRequired[str | None]
     api_key: NotRequired[str | None]
 
 
@@ -65,14 +68,16 @@ async def translate(
     form, keep = check_format(fields), _protected(fields.get("protected"))
     if str(fields.get("alternatives", 0)) != "0":
         raise Refusal(400, "This server has no alternatives. Received: alternatives other than 0.")
-    texts = fields["q"]
+    texts, glossary = fields["q"], check_terms(fields)
     model, languages = _chosen(models, fields)
     several = [texts] if isinstance(texts, str) else texts
     if form == "html" or keep is not None:
-        translations = await documents.markup(model, several, languages, kind=form, keep=keep)
+        translations = await documents.markup(
+            model, several, languages, kind=form, keep=keep, glossary=glossary
+        )
         answers = [text for text, _ in translations]
     else:
-        answers = [each.text for each in await model.paragraphs(several, *languages)]
+        answers = [each.text for each in await model.paragraphs(several, *languages, glossary)]
     return model, {"translatedText": answers[0] if isinstance(texts, str) else answers}
 
 
@@ -87,6 +92,29 @@ def check_format(fields: dict[str, Any]) -> str:
         known = " or ".join(map(repr, FORMATS))
         raise Refusal(400, f"The format must be {known}. Received: format={form!r:.40}.")
     return form
+
+
+def check_terms(fields: dict[str, Any]) -> Glossary | None:
+    """Returns the `kformer.Glossary` of the field `glossary`; None if there is none, or no term.
+
+    It is an object of terms with their translations, or the text of a TSV file.
+
+    Raises:
+        Refusal: It has other contents.
+    """
+    terms = fields.get("glossary")
+    if not terms or (isinstance(terms, str) and not terms.strip()):
+        return None
+    try:
+        return Glossary.from_text(terms) if isinstance(terms, str) else Glossary(terms)
+    except ValueError as error:
+        raise Refusal(400, str(error)) from error
+
+
+def terms_in(fields: dict[str, Any]) -> list[str]:
+    """Returns the texts of the field `glossary`, which count as characters of the request."""
+    terms = fields.get("glossary") or ()
+    return [terms] if isinstance(terms, str) else [*terms, *dict(terms).values()]
 
 
 def _protected(names):
@@ -128,13 +156,15 @@ async def translate_file(
         file: The file of the request, whose suffix is that of its kind.
 
     Raises:
-        Refusal: No model has these languages.
+        Refusal: No model has these languages, or the glossary is malformed.
         ValueError: The file is malformed, or its suffix is of no kind.
     """
     model, languages = _chosen(models, fields)
     path = PurePosixPath(file.name.replace("\\", "/"))
     document_kind(path.name)
-    content, report = await documents.document(model, file.content, path.name, languages)
+    content, report = await documents.document(
+        model, file.content, path.name, languages, check_terms(fields)
+    )
     stem = re.sub(r"[^\w. -]", "_", path.stem)[:_NAME_CHARACTERS]
     return model, NamedFile(f"{stem}.{languages.target}{path.suffix}", content), report
 

@@ -11,7 +11,7 @@ from typing import Any, NotRequired, TypedDict
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_documents import HostedDocuments, Languages
 from kformer.server.hosted_models import HostedModel, for_languages
-from kformer.server.libre_translate import check_format
+from kformer.server.libre_translate import check_format, check_terms
 from kformer.server.refusals import Refusal
 
 
@@ -23,6 +23,7 @@ class TranslationsRequest(TypedDict):
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
     format: NotRequired[str]
+    glossary: NotRequired[dict[str, str] | str | None]
 
 
 def model_named(models: Sequence[HostedModel], name: str) -> HostedModel:
@@ -52,9 +53,9 @@ async def translations(
         fields: Checked by `TranslationsRequest`. Without a model, the languages choose it.
 
     Raises:
-        Refusal: There is no such model, language or format.
+        Refusal: There is no such model, language or format, or the glossary is malformed.
     """
-    form = check_format(fields)
+    form, glossary = check_format(fields), check_terms(fields)
     source, target = fields.get("source_language"), fields.get("target_language")
     if "model" in fields:
         model = model_named(models, fields["model"])
@@ -70,12 +71,13 @@ async def translations(
     texts = fields["input"]
     texts = [texts] if isinstance(texts, str) else texts
     if form == "text":
-        answers = await model.paragraphs(texts, source, target)
+        answers = await model.paragraphs(texts, source, target, glossary)
         data = [*map(_translation, itertools.count(), answers)]
         sentences = sum(len(answer.sentences) for answer in answers)
     else:
         model.check_target(target)
-        translated = await documents.markup(model, texts, Languages(source, target), kind=form)
+        languages = Languages(source, target)
+        translated = await documents.markup(model, texts, languages, kind=form, glossary=glossary)
         data = [*map(_markup, itertools.count(), translated)]
         sentences = sum(report.segments for _, report in translated)
     return {

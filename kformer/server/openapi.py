@@ -22,14 +22,19 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
     form = {"enum": [*FORMATS], "default": FORMATS[0]}
     languages = {"source": _LANGUAGE, "target": _LANGUAGE}
     protected = {"type": "array", "items": {"type": "string", "enum": [*PLACEHOLDERS]}}
+    terms = {"type": "object", "additionalProperties": {"type": "string"}}
+    glossary = {"oneOf": [terms, {"type": "string"}]}
     libre = {"q": _TEXTS, **languages, "format": form, "protected": protected}
+    libre["glossary"] = glossary
     file = {"file": {"type": "string", "format": "binary"}, **languages}
+    file_fields = {**file, "glossary": {"type": "string"}}
     openai = {
         "model": model,
         "input": _TEXTS,
         "source_language": _LANGUAGE,
         "target_language": _LANGUAGE,
         "format": form,
+        "glossary": glossary,
     }
     predict = {
         "signature_name": {"type": "string", "default": "serving_default"},
@@ -43,7 +48,7 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
         "/translate": _post("Translate texts, as LibreTranslate", libre, ["q", "source", "target"]),
         "/translate_file": _post(
             "Translate a file, as LibreTranslate",
-            file,
+            file_fields,
             [*file],
             media_type="multipart/form-data",
         ),

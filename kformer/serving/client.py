@@ -1,6 +1,6 @@
 """A client of TensorFlow Serving, for the SavedModel that kformer exports."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
 from kformer.arguments import (
@@ -34,7 +34,9 @@ from kformer.serving.request_rows import (
     read_vector,
     warn_of_cut,
 )
+from kformer.serving.terms import best_with_terms
 from kformer.text.degenerate import check_prompts
+from kformer.text.glossary import Glossary, check_glossary
 from kformer.text.labels import Tagging, tagger_text, tagging
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
@@ -113,6 +115,7 @@ class Client:
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> str | list[str]:
         """Translates texts, with the search that the export chose.
 
@@ -122,11 +125,13 @@ class Client:
             split: Whether each text may have many sentences, as in `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
             target_language: The language to translate into, for a model with several.
+            glossary: `kformer.Glossary` of terms that have given translations, or a dict; as for
+                `kformer.serving.terms.best_with_terms`.
 
         Raises:
             ValueError: The model does not translate into that language; the message lists its
                 languages. The server refuses a language for a model without a choice, and a request
-                without a language for a model with several.
+                without a language for a model with several; or no glossary is possible.
 
         Warns:
             UserWarning: A text was too long and was cut.
@@ -134,9 +139,9 @@ class Client:
         texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         if split:
-            translations = self._split(texts, source_language, progress, target_language)
+            translations = self._split(texts, source_language, progress, target_language, glossary)
             return in_same_form([translation.text for translation in translations])
-        results = self._translations(texts, progress, 1, target_language)
+        results = self._translations(texts, progress, 1, target_language, glossary)
         return in_same_form([best.text for best, *_ in results])
 
     def translations(
@@ -145,13 +150,14 @@ class Client:
         progress: Callable[[int], object] | None = None,
         n_best: int = 1,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[list[ServedTranslation]]:
         """Translates texts, with the scores and flags of their translations.
 
         Args:
-            texts, progress, target_language: As for `translate`.
-            n_best: Maximum number of translations of each text. If it is over 1, the signature
-                `beam` is asked, which returns as many as the export chose.
+            texts, progress, target_language, glossary: As for `translate`.
+            n_best: Maximum number of translations of each text; 1 with a glossary. If it is over 1,
+                the signature `beam` is asked, which returns as many as the export chose.
 
         Returns:
             for each text a list of translations, best first.
@@ -162,7 +168,7 @@ class Client:
         Warns:
             UserWarning: A text was too long and was cut.
         """
-        return self._translations(texts, progress, n_best, target_language)
+        return self._translations(texts, progress, n_best, target_language, glossary)
 
     def split_translations(
         self,
@@ -170,6 +176,7 @@ class Client:
         source_language: str | None = None,
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
+        glossary: Glossary | Mapping[str, str] | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
@@ -180,7 +187,7 @@ class Client:
             texts: list of strings, each of any number of sentences.
             source_language: Their language, such as "de"; by default they are split as English.
             progress: Called with the number of texts done, in proportion to their sentences.
-            target_language: As for `translate`.
+            target_language, glossary: As for `translate`.
 
         Raises:
             ImportError: The package sentencex is not installed.
@@ -189,7 +196,7 @@ class Client:
         Warns:
             UserWarning: A sentence was too long.
         """
-        return self._split(texts, source_language, progress, target_language)
+        return self._split(texts, source_language, progress, target_language, glossary)
 
     def classify(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
@@ -352,20 +359,33 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
-    def _split(self, texts, source_language, progress, target_language):
+    def _split(self, texts, source_language, progress, target_language, glossary):
+        glossary = check_glossary(glossary)
+
         def find(sentences, progress):
-            inputs = _inputs(target_language, text=sentences)
-            answers = self._server.predict("serving_default", inputs, read_best, progress)
-            check_languages_known((best.flags for [best] in answers), target_language)
+            answers = self._best(sentences, progress, target_language, glossary)
             return [best for [best] in answers]
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
-    def _translations(self, texts, progress, n_best, target_language):
-        check_integer("n_best", n_best, least=1)
-        signature, read = ("serving_default", read_best) if n_best == 1 else ("beam", read_several)
+    def _best(self, texts, progress, target_language, glossary):
         inputs = _inputs(target_language, text=texts)
-        results = self._server.predict(signature, inputs, read, progress)
+        if glossary is None:
+            answers = self._server.predict("serving_default", inputs, read_best, progress)
+        else:
+            answers = best_with_terms(self._server, inputs, glossary, progress)
+        check_languages_known((best.flags for [best] in answers), target_language)
+        return answers
+
+    def _translations(self, texts, progress, n_best, target_language, glossary):
+        check_integer("n_best", n_best, least=1)
+        glossary = check_glossary(glossary, n_best=n_best > 1)
+        if n_best == 1:
+            results = self._best(texts, progress, target_language, glossary)
+            warn_of_cut([best.flags for [best] in results], "translated", stacklevel=4)
+            return results
+        inputs = _inputs(target_language, text=texts)
+        results = self._server.predict("beam", inputs, read_several, progress)
         check_languages_known((several[0].flags for several in results), target_language)
         warn_of_cut([several[0].flags for several in results], "translated", stacklevel=4)
         return [several[:n_best] for several in results]

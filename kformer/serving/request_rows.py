@@ -14,10 +14,12 @@ from kformer.serving.answers import (
 )
 from kformer.serving.errors import MalformedAnswer
 
+WITH_GLOSSARY = "with_glossary"  # A signature of `kformer serve` alone.
 NEEDED = {  # Outputs that each signature must have.
     "serving_default": ("translation", "score"),
     "classify": ("label", "probabilities", "labels"),
     "tag": ("labels", "probabilities"),
+    WITH_GLOSSARY: ("translation", "score"),
     "beam": ("translation", "score", "flags"),
     "generate": ("generation", "score", "flags"),
     "generate_beam": ("generation", "score", "flags"),

@@ -13,6 +13,7 @@ from kformer.tasks.translation import distinct_answers, found_flags
 from kformer.text.forced_terms import Draft, force_terms, word_losses
 from kformer.text.glossary import TERM_MISSED, Glossary, check_glossary
 from kformer.text.quality_estimate import QualityEstimate
+from kformer.text.source_marks import marked_sources
 from kformer.text.text_rows import TextRows, cut_flags, read_texts, write_texts
 
 
@@ -79,7 +80,8 @@ class SentenceSearch:
         check_integer("batch_size", batch_size, least=1)
         glossary = check_search(glossary, options, prefixes)
         texts = as_texts(texts, "texts")
-        sources = self._read(texts, "Sentence", did, 1, target_language)
+        marked = marked_sources(glossary, texts, self.about)
+        sources = self._read(marked, "Sentence", did, 1, target_language)
         forced = None
         if prefixes is not None:
             prefixes = as_texts(prefixes, "prefixes")

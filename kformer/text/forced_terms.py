@@ -129,13 +129,22 @@ def force_terms(
 
 
 def flagged_answers(answers: list[list], forced: Mapping[int, Forced]) -> list[list]:
-    """Returns the lists of answers, dataclasses with `flags`, with those that were forced."""
+    """Returns the lists of answers with those that were forced.
+
+    Answers are dataclasses or named tuples with `flags`.
+    """
     answers = [*answers]
     for number, (answer, missed) in forced.items():
         best = answers[number][0] if answer is None else answer
         flags = (*best.flags, TERM_MISSED) if missed else best.flags
-        answers[number] = [dataclasses.replace(best, flags=flags)]
+        answers[number] = [_with_flags(best, flags)]
     return answers
+
+
+def _with_flags(answer, flags):
+    if isinstance(answer, tuple):
+        return answer._replace(flags=flags)
+    return dataclasses.replace(answer, flags=flags)
 
 
 def _replaced_words(best, left, lose) -> dict[int, tuple[int, int]]:

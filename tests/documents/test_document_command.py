@@ -119,9 +119,3 @@ def test_terms_of_a_glossary_are_not_looked_for_in_placeholders(written, tmp_pat
     assert output.read_text() == '["a dog, {dog} Hund", "https://dog.org dog Hund"]'
     with pytest.raises(ValueError, match=r"A glossary needs .* Received: glossary with Capitals"):
         kformer.translate_document(page, Capitals(), output, kind="json", glossary=glossary)
-
-
-def test_a_glossary_is_refused_for_a_file_of_a_phone(refused, model, written):
-    page, terms = written("a.json", "[1]"), written("terms.tsv", "a\tb\n")
-    line = refused("translate", model, "--input", page, "--output", "b", "--glossary", terms)
-    assert line.startswith("kformer: A .tflite file cannot score given translations")

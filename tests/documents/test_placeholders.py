@@ -5,7 +5,9 @@ import time
 
 import pytest
 
+from kformer.documents.document_translation import translate_markup
 from kformer.documents.placeholders import KINDS, keep_pattern, with_placeholders
+from kformer.text.source_marks import ABOUT, PLACEHOLDER_SYMBOLS
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,34 @@ def test_long_texts_take_linear_time(part):
     with_placeholders([part * (40_000 // len(part))], keep_pattern())
     assert time.process_time() - begun < 2  # Quadratic time would be minutes.
     assert KINDS
+
+
+class Copier:
+    """Translates by capitals, and copies all characters without letters if it `copies`."""
+
+    def __init__(self, copies, about=None):
+        self.copies, self.about, self.asked = copies, about or {}, []
+
+    def translate(self, texts):
+        self.asked += texts
+        return [text.upper() if self.copies else re.sub(r"[{}]", "", text) for text in texts]
+
+
+def test_a_translator_that_copies_nothing_is_not_asked_again_and_again():
+    texts = [f"Word {number}x is {{name}} here" for number in range(60)]
+    hopeless = Copier(copies=False)
+    results = translate_markup(texts, hopeless, kind="text")
+    assert all(text.count("{name}") == 1 for text, _ in results)
+    assert sum("{" in text for text in hopeless.asked) == 16
+    assert len(hopeless.asked) == 16 + 60
+    assert sum(report.distinct for _, report in results[:1]) == 60
+
+
+def test_a_model_that_was_trained_with_placeholders_reads_symbols():
+    texts = ["a {one} b {two} {one} c", "just 5 km {x}", "plain"]
+    model = Copier(copies=True, about={ABOUT: ["placeholders"]})
+    results = [text for text, _ in translate_markup(texts, model, kind="text")]
+    assert results[0] == "A {one} B {two} {one} C" and results[2] == "PLAIN"
+    assert results[1].count("{x}") == 1
+    first, second, third = PLACEHOLDER_SYMBOLS[:3]
+    assert model.asked[:3] == ["plain", f"a {first} b {second} {third} c", f"just 5 km {first}"]

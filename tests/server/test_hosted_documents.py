@@ -171,7 +171,7 @@ def test_requests_with_markup_share_batches():
 class OftenFull:
     """A model whose queue is full at the first and the third request."""
 
-    source_language = target_language = aligner = None
+    source_language = target_language = aligner = glossary = None
 
     def __init__(self):
         self.asked = []

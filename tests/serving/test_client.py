@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kformer import SearchOptions
+from kformer.export.saved_model.served_translator import ServedTranslator
 from kformer.serving import Client, ServedTranslation, ServerError, Tensor
 from support import toy
 from support.processes import printed_by
@@ -223,3 +224,13 @@ def test_rest_needs_neither_tensorflow_nor_keras():
         "print({'tensorflow', 'keras', 'numpy', 'grpc'} & {*sys.modules})"
     )
     assert printed_by("-c", code).strip() == "set()"
+
+
+@pytest.mark.prove
+def test_terms_of_a_glossary_are_searched_by_scores(server, toy_saved_model, protocol):
+    texts, terms = ["", "der hund sucht das haus .", *toy.SOURCES[:3]], {"hund": "hound"}
+    expected = ServedTranslator(toy_saved_model).translate(texts, glossary=terms)
+    with server.client(protocol) as client:
+        assert client.translate(texts, glossary=terms) == expected
+        [split] = client.split_translations(texts[1:2], glossary=terms)
+    assert "hound" in expected[1] and split.text == expected[1]

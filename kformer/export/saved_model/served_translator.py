@@ -35,6 +35,7 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.source_marks import marked_sources
 from kformer.text.zero_shot import warn_of_zero_shot
 
 
@@ -148,12 +149,23 @@ class ServedTranslator(ServedModel):
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
+    def check_takes_glossary(self):
+        """Raises a ValueError if the SavedModel cannot score translations."""
+        if "score" not in self.signatures:
+            raise ValueError(
+                "A glossary needs a SavedModel with the signature `score`. "
+                f"Received: one with {', '.join(self.signatures)}."
+            )
+
     def _best(self, texts, batch_size, progress, glossary):
         texts = as_texts(texts, "texts")
-        best = self._answers("serving_default", read_best, texts, batch_size, progress)
+        if glossary is not None:
+            self.check_takes_glossary()
+        marked = marked_sources(glossary, texts, self.report)
+        best = self._answers("serving_default", read_best, marked, batch_size, progress)
         if glossary is None:
             return best
-        search = _TermSearch(self, texts, best, batch_size)
+        search = _TermSearch(self, marked, best, batch_size)
         translations = [answer.text for [answer] in best]
         return flagged_answers(best, force_terms(glossary, texts, translations, search.score))
 

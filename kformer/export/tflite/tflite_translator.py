@@ -283,6 +283,7 @@ class TFLiteTranslatorExport:
         return {
             "beam_size": self._options.beam_size,
             "length_penalty": self._options.length_penalty,
+            "length_offset": self._options.length_offset,
             "search": self._options.changed,
             **{name: config[name] for name in sizes},
             "num_decoder_layers": transformer.decoder.num_layers,
@@ -290,6 +291,7 @@ class TFLiteTranslatorExport:
             "parameters": transformer.count_params(),
             "source_vocab_size": source.vocab_size,
             "target_vocab_size": target.vocab_size,
+            "one_vocabulary": source.model == target.model,
             **({"target_languages": source.language_ids} if source.language_ids else {}),
             **({"candidates": shortlist.size} if shortlist else {}),
             "padding_id": source.padding_id,

@@ -1,0 +1,62 @@
+"""Terms of a glossary in the translations of a `.tflite` file."""
+
+import numpy as np
+import pytest
+
+import kformer
+from kformer.pocket import PocketTranslator
+from kformer.pocket.pocket_terms import _Steps
+from kformer.text.glossary import missed_terms
+from kformer.text.source_marks import ABOUT
+
+TERMS = {"hund": "hound", "katze": "tomcat", "baum": "oak tree", "haus": "barn"}
+TEXTS = ["der hund sucht den baum .", "die katze sieht uns .", "wir malt ein bild .", ""]
+
+
+@pytest.fixture(scope="module")
+def pocket(toy_tflite):
+    return PocketTranslator(toy_tflite)
+
+
+def test_every_term_is_in_its_translation(pocket, toy_translator):
+    glossary = kformer.Glossary(TERMS)
+    answers = pocket.translations(TEXTS, glossary=TERMS)
+    for text, [best] in zip(TEXTS, answers, strict=True):
+        assert missed_terms(glossary.find(text), best.text) == [] and best.flags == ()
+    assert [best.text for [best] in answers[2:]] == pocket.translate(TEXTS[2:])
+    [split] = pocket.split_translations([f"{TEXTS[0]}\n{TEXTS[1]}"], glossary=TERMS)
+    assert split.text == f"{answers[0][0].text}\n{answers[1][0].text}"
+    scored = toy_translator.score(TEXTS[:2], [best.text for [best] in answers[:2]])
+    for [best], score in zip(answers, scored, strict=False):
+        assert best.score == pytest.approx(score.log_probability, abs=1e-2)
+
+
+def test_steps_read_equal_beginnings_once(pocket):
+    calls = []
+
+    def worker(signature, **inputs):
+        calls.append(signature)
+        return pocket._team.first(signature, **inputs)
+
+    source, _ = pocket._text.encode(worker, TEXTS[0])
+    steps = _Steps(worker, pocket.manifest, source)
+    first = steps.log_probability([5, 6, 7, 3])
+    assert calls.count("decode_step") == 4
+    other = steps.log_probability([5, 6, 8, 3])
+    assert calls.count("decode_step") == 5
+    anew = [
+        _Steps(worker, pocket.manifest, source).log_probability(ids)
+        for ids in ([5, 6, 7, 3], [5, 6, 8, 3])
+    ]
+    np.testing.assert_allclose([first, other], anew, atol=1e-4)
+
+
+def test_a_file_that_cannot_search_refuses_a_glossary(pocket, monkeypatch):
+    manifest = {**pocket.manifest, "one_vocabulary": False}
+    monkeypatch.setattr(pocket, "manifest", manifest)
+    for translate in (pocket.translate, pocket.translations, pocket.split_translations):
+        with pytest.raises(ValueError, match=r"`encode` and `decode_step`.*Received: glossary"):
+            translate(TEXTS, glossary=TERMS)
+    monkeypatch.setattr(pocket, "manifest", {**manifest, ABOUT: ["terms"]})
+    [[best]] = pocket.translations(TEXTS[:1], glossary={"hund": "xyz"})
+    assert best.flags[-1] == "term missed"
