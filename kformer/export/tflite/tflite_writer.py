@@ -2,7 +2,8 @@
 
 It takes UTF-8 bytes, returns UTF-8 bytes or numbers, and needs no other file. A ZIP archive at its
 end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors.json`. The
-`description` of the FlatBuffer contains the kind of model, its languages and its precision.
+`description` of the FlatBuffer contains the kind of model, its languages and its precision, and the
+metadata of the FlatBuffer contains its name, version and licence, for other tools.
 """
 
 import itertools
@@ -22,6 +23,7 @@ from kformer.export.tflite_graph.beginnings import share_beginnings
 from kformer.export.tflite_graph.conversion import convert
 from kformer.export.tflite_graph.flatbuffer import merge_buffers, shrink, write_model
 from kformer.export.tflite_graph.int8_weights import store_as_int8
+from kformer.export.tflite_graph.model_metadata import ENTRY, add_entry, model_metadata
 from kformer.export.tflite_graph.stand_ins import StandIns
 from kformer.files import check_writable, json_text, replacing
 from kformer.kinds import kind_of
@@ -140,6 +142,8 @@ def export_tflite(
     metadata = _metadata(export, limits, precision, about or {}, graph)
     converted = convert_to(precision, graph.functions, stand_ins)
     converted.description = _description(metadata)
+    add_entry(converted, ENTRY, model_metadata(_texts_of_tools(metadata)))
+    add_entry(converted, METADATA, json_text(metadata).encode())
     with replacing(path) as temporary:
         write_model(converted, temporary)
         _append_archive(temporary, metadata, export, examples)
@@ -226,15 +230,39 @@ def check_tflite(
 
 def _description(metadata):
     """Returns a line about the model, for tools that show the FlatBuffer's own description."""
-    source, target = metadata.get("source_language"), metadata.get("target_language")
-    target = target or ", ".join(metadata.get("target_languages", ()))
-    languages = [f"from {source}"] if source else []
-    languages += [f"to {target}"] if target else []
-    parts = [metadata["kind"], " ".join(languages), metadata["precision"]]
+    parts = [metadata["kind"], _languages(metadata), metadata["precision"]]
     return (
         f"kformer {metadata['kformer']}: {', '.join(part for part in parts if part)}; "
         f"its metadata is {METADATA} in the ZIP archive at the end of the file"
     )
+
+
+def _languages(metadata):
+    source, target = metadata.get("source_language"), metadata.get("target_language")
+    target = target or ", ".join(metadata.get("target_languages", ()))
+    languages = [f"from {source}"] if source else []
+    languages += [f"to {target}"] if target else []
+    return " ".join(languages)
+
+
+_OF_TOOLS = {  # What a user may say of a model, by the fields of TensorFlow Lite's metadata.
+    "name": ("name", "title"),
+    "version": ("version",),
+    "author": ("author", "authors"),
+    "license": ("licence", "license"),
+}
+
+
+def _texts_of_tools(metadata):
+    """Returns the fields of TensorFlow Lite's own metadata."""
+    texts = {
+        field: str(metadata[name])
+        for field, names in _OF_TOOLS.items()
+        for name in names
+        if name in metadata
+    }
+    kind = f"{metadata['kind']} {_languages(metadata)}".strip()
+    return {"name": kind, "description": f"{kind}, {metadata['precision']}", **texts}
 
 
 def _append(path, name, value):

@@ -10,5 +10,6 @@ made here.
 - `products`: products with constant matrices, with their biases, as one operation.
 - `int8_weights`: the matrices of products in int8.
 - `beginnings`: tables that are the beginning of a longer one.
+- `model_metadata`: the name, version and licence of the file, for other tools.
 - `flatbuffer`: the file, its buffers and its operators, without unused parts.
 """

@@ -4,6 +4,7 @@ import hashlib
 import json
 import zipfile
 
+import flatbuffers
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
@@ -40,7 +41,7 @@ def model_in(path):
     return schema.ModelT.InitFromPackedBuf(path.read_bytes(), 0)
 
 
-def said_in(path, name="kformer.json"):
+def metadata_in(path, name="kformer.json"):
     with zipfile.ZipFile(path) as archive:
         return json.loads(archive.read(name))
 
@@ -51,7 +52,7 @@ def without_archive(path):
 
 
 def test_the_checksum_is_that_of_the_model(file):
-    said, model = said_in(file), without_archive(file)
+    said, model = metadata_in(file), without_archive(file)
     assert said["model_bytes"] == len(model)
     assert said["sha256"] == hashlib.sha256(model).hexdigest()
 
@@ -66,11 +67,38 @@ def test_every_op_is_built_in(file):
 
 
 def test_its_description_says_what_it_is(file):
-    said = said_in(file)
+    said = metadata_in(file)
     assert model_in(file).description.decode() == (
         f"kformer {kformer.__version__}: {said['kind']}, float32; "
         "its metadata is kformer.json in the ZIP archive at the end of the file"
     )
+
+
+def texts_of_tools(data):
+    """The strings of a root table of FlatBuffers, by the offset of their fields in its vtable."""
+    table = flatbuffers.table.Table(
+        data, flatbuffers.encode.Get(flatbuffers.packer.uoffset, data, 0)
+    )
+    places = {place: table.Offset(place) for place in range(4, 20, 2)}
+    return {
+        place: table.String(table.Pos + offset).decode()
+        for place, offset in places.items()
+        if offset
+    }
+
+
+def test_other_tools_find_its_metadata_in_the_flatbuffer(file):
+    model, metadata = model_in(file), metadata_in(file)
+    entries = {
+        entry.name.decode(): bytes(model.buffers[entry.buffer].data) for entry in model.metadata
+    }
+    known = json.loads(entries["kformer.json"])
+    assert known.items() <= metadata.items()
+    assert metadata.keys() - known.keys() <= {"model_bytes", "sha256", "tables"}
+    assert entries["TFLITE_METADATA"][4:8] == b"M001"
+    texts = texts_of_tools(entries["TFLITE_METADATA"])
+    assert texts[4].startswith(metadata["kind"]) and texts[6] == f"{texts[4]}, float32"
+    assert texts[18] == "1.0.0"  # The field `min_parser_version`.
 
 
 def test_its_description_names_the_languages(toy_tflite):
@@ -137,7 +165,7 @@ def bytes_of_tables(translator):
 def test_the_file_holds_its_metadata(exported, toy_translator):
     beam_size, path = exported
     assert [file.name for file in path.parent.iterdir()] == ["toy.tflite"]
-    said = said_in(path)
+    said = metadata_in(path)
     expected = {
         "format": 2,
         "kformer": kformer.__version__,
@@ -161,7 +189,7 @@ def test_the_file_holds_its_metadata(exported, toy_translator):
 
 def test_an_app_can_check_itself(exported, toy_translator):
     beam_size, path = exported
-    vectors = said_in(path, "test_vectors.json")
+    vectors = metadata_in(path, "test_vectors.json")
     texts = [vector["text"] for vector in vectors]
     assert texts == toy.SOURCES[:8]  # The first, which is too long for the file, is left out.
     assert [vector["translation"] for vector in vectors] == toy_translator.translate(
