@@ -214,6 +214,8 @@ def export_ctranslate2(
             "search": options.changed,
             **translator.about,
         }
+        if translator.quality_estimate:
+            description["quality_estimate"] = translator.quality_estimate.get_config()
         write_json(temporary / DESCRIPTION, description)
         if check:
             check(temporary)

@@ -26,7 +26,9 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.quality_estimate import Evidence, estimate_in
 from kformer.text.source_marks import marked_sources
+from kformer.text.vocabulary import SPACE
 from kformer.text.zero_shot import warn_of_zero_shot
 from kformer.threads import available_cores
 
@@ -45,6 +47,7 @@ class _Description(TypedDict):
     max_source_length: NotRequired[int]
     max_target_length: NotRequired[int]
     search: NotRequired[dict]
+    quality_estimate: NotRequired[dict]
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
     directions: NotRequired[list[str]]
@@ -93,6 +96,7 @@ class CTranslate2Translator:
     Attributes:
         about: dict, the description of the model: its languages, licence and so on.
         options: `kformer.SearchOptions` of the search. Older folders have greedy search.
+        quality_estimate: The translator's `QualityEstimate`; None for none.
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -115,6 +119,7 @@ class CTranslate2Translator:
             rule = "The description of a folder of CTranslate2 must be as the export wrote it."
             self.about = read_json(path / DESCRIPTION, _Description, rule=rule)
         self.options = options or _options_in(path, self.about.pop("search", {}))
+        self.quality_estimate = estimate_in(self.about.pop("quality_estimate", None), rule, path)
         check_search(self.options)
         self._source, self._target = (_tokenizer(path / name) for name in SIDES)
         threads = {"inter_threads": workers or available_cores(), "intra_threads": 1}
@@ -279,21 +284,32 @@ class CTranslate2Translator:
         """Returns the best translations of a source, each another text."""
         cut = ("source cut",) if len(source) > length else ()
         if not source:  # A blank text: CTranslate2 would translate the end alone.
-            return [ServedTranslation("", 0.0)]
+            return [ServedTranslation("", 0.0, quality=1.0 if self.quality_estimate else None)]
         answers: dict[str, Any] = {}
         for score, pieces in self._ranked(result):
-            flags, ids = cut, self._target.piece_to_id(pieces)
+            flags, ids = (*cut, "length limit"), self._target.piece_to_id(pieces)
             if ids and ids[-1] == self._target.eos_id():
+                flags = cut
                 ids.pop()
-            else:
-                flags += ("length limit",)
             text = self._target.decode(ids)
             if text not in answers:
-                flags += degenerate_flags(source[:length], ids)
-                answers[text] = ServedTranslation(text, score, flags)
+                total = self.options.log_probability(score, len(pieces))
+                answers[text] = self._rated(text, score, flags, source[:length], ids, total, pieces)
             if len(answers) == self.options.n_best:
                 break
         return [*answers.values()]
+
+    def _rated(self, text, score, flags, source, ids, total, tokens):
+        """Returns a translation with the flags of its ids and, if it is estimated, its quality."""
+        flags += degenerate_flags(source, ids)
+        quality = None
+        if estimate := self.quality_estimate:
+            words = sum(piece.startswith(SPACE) for piece in self._source.id_to_piece(source))
+            pieces = max(1, len(source) + self._added - 1)  # With a language's, without the end.
+            evidence = Evidence(total, len(tokens), pieces, len(ids), words)
+            quality = float(estimate.quality(evidence))
+            flags += estimate.flags(quality)
+        return ServedTranslation(text, score, flags, quality)
 
     def _ranked(self, result):
         """Returns pairs of a score and the pieces of a sequence with its end, best first."""
@@ -327,8 +343,8 @@ class _TermSearch:
             total = sum(result)
             score = options.normalized(total, len(result))
             flags = ("source cut",) if len(self._rows[number]) > len(row) else ()
-            flags += degenerate_flags(row, ids)
-            answer = ServedTranslation(text, score if options.beam_size > 1 else total, flags)
+            score = score if options.beam_size > 1 else total
+            answer = translator._rated(text, score, flags, row, ids, total, result)
             drafts.append(Draft(text, total, answer))
         return drafts
 

@@ -17,7 +17,7 @@ METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
 REPORT_KEY = "equal_to_python"
 _BLOCK = 2**20  # Bytes that are read at once.
 _MOST = 2**24  # Maximum of a size in ids, bytes or rows, by which arrays are allocated.
-_RULE = "The metadata of a .tflite file must be as the export wrote it."
+METADATA_RULE = "The metadata of a .tflite file must be as the export wrote it."
 
 
 class _Any(TypedDict):
@@ -91,6 +91,7 @@ class _Format2(TypedDict):
     directions: NotRequired[list[str]]
     source_vocab_size: NotRequired[int]
     unknown_id: NotRequired[int]
+    quality_estimate: NotRequired[dict]
     tables: NotRequired[TablePlaces]
 
 
@@ -112,7 +113,7 @@ def read_metadata(path: Path) -> dict:
         if not truncated:
             check_schema(metadata, _Any)
     except ValueError as error:
-        raise ValueError(f"{_RULE} Received: {str(place)!r} ({error}).") from error
+        raise ValueError(f"{METADATA_RULE} Received: {str(place)!r} ({error}).") from error
     if truncated:
         raise ValueError(
             "The .tflite file is not whole: its end, with the metadata, is missing. "
@@ -128,7 +129,7 @@ def read_metadata(path: Path) -> dict:
     try:
         _check(metadata, version, kind)
     except ValueError as error:
-        raise ValueError(f"{_RULE} Received: {str(place)!r} ({error}).") from error
+        raise ValueError(f"{METADATA_RULE} Received: {str(place)!r} ({error}).") from error
     return metadata
 
 

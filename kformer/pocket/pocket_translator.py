@@ -9,6 +9,7 @@ import numpy as np
 
 from kformer.arguments import as_texts, check_target_language, several_texts, text_or_texts
 from kformer.kinds import TRANSLATOR
+from kformer.pocket.metadata import METADATA_RULE
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_terms import TermSearch, can_search_terms
 from kformer.pocket.pocket_text import text_in
@@ -20,6 +21,7 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.quality_estimate import estimate_in
 from kformer.text.source_marks import TERMS, marked_sources, reads_marks
 from kformer.text.zero_shot import warn_of_zero_shot
 
@@ -32,13 +34,15 @@ class PocketTranslation(NamedTuple):
     Attributes:
         text: The translation.
         flags: Its problems, usually none: "source cut", "length limit", "loop", "length ratio",
-            as in `kformer.Translation`; "translation cut": there was no room for its end.
+            "unsure", as in `kformer.Translation`; "translation cut": there was no room for its end.
         score: The score of the search, which `kformer.Greedy` and `kformer.Beam` define.
+        quality: Estimate of its chrF, from 0 to 1; None if the file has none.
     """
 
     text: str
     flags: tuple[str, ...]
     score: float
+    quality: float | None = None
 
 
 class PocketTranslator(PocketModel):
@@ -52,6 +56,7 @@ class PocketTranslator(PocketModel):
 
     Attributes:
         manifest: dict, the metadata of the file.
+        quality_estimate: The translator's `QualityEstimate`; None for none.
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -68,6 +73,9 @@ class PocketTranslator(PocketModel):
         super().__init__(path, workers)
         self._languages = self.manifest.get("target_languages", {})
         self._target_language = self.manifest.get("target_language")
+        self.quality_estimate = estimate_in(
+            self.manifest.get("quality_estimate"), METADATA_RULE, path
+        )
 
     @property
     def target_languages(self) -> tuple[str, ...]:
@@ -202,14 +210,20 @@ class PocketTranslator(PocketModel):
         flags = self._flags(row, cut, ids)
         end_missing = int(outputs["truncated"][0]) & TRANSLATION_CUT
         flags += ("translation cut",) if end_missing else ()
-        return PocketTranslation(text_in(outputs["translation"]), flags, _score(outputs))
+        return self._translation(text_in(outputs["translation"]), flags, outputs)
 
     def _read_row(self, worker, outputs, source, cut, length):
         ids = outputs["ids"]
         text, end_missing = self._text.decode(worker, ids)
         flags = self._flags(source, cut, ids)
         flags += ("translation cut",) if end_missing else ()
-        return PocketTranslation(text, flags, _score(outputs)), end_missing
+        return self._translation(text, flags, outputs), end_missing
+
+    def _translation(self, text, flags, outputs):
+        score, quality = (_number(outputs, name) for name in ("score", "quality"))
+        if self.quality_estimate:
+            flags += self.quality_estimate.flags(quality)
+        return PocketTranslation(text, flags, score, quality)
 
     def _flags(self, source, cut, ids):
         """Returns the flags of `ids`, an array, for the ids of their source, its end id last."""
@@ -228,5 +242,6 @@ class PocketTranslator(PocketModel):
         return (*flags, *degenerate_flags(source[:-1], ids))
 
 
-def _score(outputs):
-    return float(np.ravel(outputs["score"])[0])
+def _number(outputs, name):
+    """Returns the one number in an output; None if the file lacks it."""
+    return float(np.ravel(outputs[name])[0]) if name in outputs else None

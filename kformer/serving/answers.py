@@ -14,11 +14,13 @@ class ServedTranslation:
         text: The translation.
         score: The score of the search, which `kformer.Greedy` and `kformer.Beam` define.
         flags: Its problems, usually none, named as in `kformer.Translation`.
+        quality: Estimate of its chrF, from 0 to 1; None if the model has none.
     """
 
     text: str
     score: float
     flags: tuple[str, ...] = ()
+    quality: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,11 +60,13 @@ class ServedScore:
         log_probability: Natural logarithm of the translation's probability, with its end.
         length: Number of tokens with the end.
         flags: "source cut", "target cut": a text was too long and was cut.
+        quality: Estimate of its chrF, from 0 to 1; None if the model has none.
     """
 
     log_probability: float
     length: int
     flags: tuple[str, ...] = ()
+    quality: float | None = None
 
     @property
     def mean(self) -> float:

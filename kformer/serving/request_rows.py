@@ -1,5 +1,6 @@
 """Checks texts for a request, and reads the rows of a server's answer."""
 
+import dataclasses
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -92,12 +93,21 @@ def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str, stacklevel: int = 3)
 def read_best(row: Any) -> list[ServedTranslation]:
     """Reads a row of the signature `serving_default`: its one translation."""
     text, score = _text("translation", row["translation"]), _number("score", row["score"])
-    return [ServedTranslation(text, score, _flags(row))]
+    return [ServedTranslation(text, score, _flags(row), _quality(row.get("quality")))]
 
 
 def read_several(row: Any) -> list[ServedTranslation]:
     """Reads a row of the signature `beam`: its translations, at least one."""
-    return _several(row, "translation", ServedTranslation)
+    translations = _several(row, "translation", ServedTranslation)
+    if "quality" not in row:
+        return translations
+    numbers = [_quality(number) for number in _list("quality", row["quality"])]
+    if len(numbers) < len(translations):
+        raise MalformedAnswer.of("quality", "a number for each translation", row["quality"])
+    return [
+        dataclasses.replace(translation, quality=quality)
+        for translation, quality in zip(translations, numbers, strict=False)
+    ]
 
 
 def read_generation(row: Any) -> list[ServedGeneration]:
@@ -155,7 +165,8 @@ def read_tags(row: Any) -> tuple[list[str], list[float], tuple[str, ...]]:
 def read_score(row: Any) -> ServedScore:
     """Reads a row of the signature `score`."""
     value = _number("log_probability", row["log_probability"])
-    return ServedScore(value, _count("tokens", row["tokens"]), _flags(row))
+    tokens, quality = _count("tokens", row["tokens"]), _quality(row.get("quality"))
+    return ServedScore(value, tokens, _flags(row), quality)
 
 
 def read_vector(row: Any) -> tuple[list[float], tuple[str, ...]]:
@@ -203,6 +214,11 @@ def _number(name, value):
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= _LARGEST:
         raise MalformedAnswer.of(name, "a finite number", value)
     return float(value)
+
+
+def _quality(value):
+    """Reads the estimate of a translation, which models without a calibration lack."""
+    return None if value is None else _number("quality", value)
 
 
 def _count(name, value):

@@ -5,6 +5,19 @@ run the same formula. Its weights are learned from translations of held-out text
 text disturbed (`disturbed_pairs`), because a model that saw only text of its domain is wrong
 outside of it.
 
+Spearman's correlation with sentence chrF, of three translators, on held-out text of their domain
+and on the same text disturbed:
+
+    features                              Multi30k       Marian's         demo
+                                        held  dist.    held  dist.    held  dist.
+    mean log-probability               0.642  0.742   0.653  0.767   0.345  0.497
+    these six                          0.642  0.846   0.683  0.787   0.333  0.593
+    and rarity of source pieces, share
+    of bytes, share of copied pieces   0.635  0.859   0.709  0.788   0.342  0.631
+
+Least log-probability, spread and entropy of attention, which only Python has, add 0.01 to 0.02 to
+the first column. Boosted trees on all of these features have 0.688 where the mean has 0.677.
+
 Axes: N translations, F features.
 """
 
@@ -124,6 +137,20 @@ class QualityEstimate:
         return (UNSURE,) if quality is not None and quality < self.threshold else ()
 
 
+def estimate_in(config: Mapping[str, Any] | None, rule: str, path: Any) -> QualityEstimate | None:
+    """Returns the estimate in the settings of a saved form; None for None.
+
+    Args:
+        config: Of `QualityEstimate.get_config`.
+        rule: The message of the ValueError for another config.
+        path: Path of the saved form, for that message.
+    """
+    try:
+        return QualityEstimate.from_config(config)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{rule} Received: {str(path)!r} ({error}).") from error
+
+
 def fit_estimate(
     evidence: Evidence, scores: Sequence[float], is_plain: Sequence[bool]
 ) -> QualityEstimate:
@@ -174,14 +201,32 @@ class Doubt(NamedTuple):
     right: int
     correlation: float
 
-    def __str__(self):
-        def share(part, whole):
-            return f"{part / whole:.2f}" if whole else "-"
+    @property
+    def precision(self) -> float | None:
+        """Share of the flagged translations that are poor; None if none is flagged."""
+        return self.right / self.flagged if self.flagged else None
 
+    @property
+    def recall(self) -> float | None:
+        """Share of the poor translations that are flagged; None if none is poor."""
+        return self.right / self.poor if self.poor else None
+
+    def figures(self) -> dict[str, Any]:
+        """Returns the figures of an export report, for JSON."""
+        correlation = None if math.isnan(self.correlation) else self.correlation
+        shares = {"precision": self.precision, "recall": self.recall, "correlation": correlation}
+        rounded = {
+            name: share if share is None else round(share, 4) for name, share in shares.items()
+        }
+        return {"flagged": self.flagged, "poor": self.poor, **rounded}
+
+    def __str__(self):
+        precision, recall = (
+            "none" if share is None else f"{share:.2f}" for share in (self.precision, self.recall)
+        )
         return (
             f"{self.flagged:,} of {self.total:,} translations are flagged as unsure, with a "
-            f"precision of {share(self.right, self.flagged)} and a recall of "
-            f"{share(self.right, self.poor)}"
+            f"precision of {precision} and a recall of {recall}"
         )
 
 

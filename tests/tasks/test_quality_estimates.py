@@ -1,9 +1,15 @@
 import dataclasses
 
+import keras
 import numpy as np
 import pytest
 
 import kformer
+from kformer.decoding.batch_decoder import Hypothesis
+from kformer.kinds import TRANSLATOR
+from kformer.server.hosted_signatures import signatures_of
+from kformer.serving.request_rows import read_best
+from kformer.tasks.quality_estimates import QualityInGraph
 from kformer.text.quality_estimate import FEATURES, QualityEstimate, rank_correlation
 from support import toy
 
@@ -41,6 +47,32 @@ def test_unsure_translations_are_flagged_and_blank_ones_are_sure(rated):
     unsure = ["unsure" in answer.flags for answer in answers]
     assert unsure == [answer.quality < threshold for answer in answers]
     assert {*unsure} == {True, False}
+
+
+@pytest.mark.parametrize("options", [{}, {"beam_size": 3, "length_penalty": 2.0}])
+def test_a_graph_rates_ids_as_python_does(rated, options):
+    options = kformer.SearchOptions(**options)
+    rows = rated.source_rows(TEXTS)
+    targets = rated.target_tokenizer.encode([*toy.TARGETS[:7], ""]).numpy()
+    hypotheses = [
+        Hypothesis(row[row != rated.target_tokenizer.padding_id].tolist(), -1.0 - i, ended=True)
+        for i, row in enumerate(targets)
+    ]
+    python = [*map(rated._quality_of(options), rows, hypotheses)]
+    source = keras.utils.pad_sequences(rows, padding="post", value=rated.tokenizer.padding_id)
+    scores = np.array([hypothesis.score for hypothesis in hypotheses], "float32")
+    graph = QualityInGraph(rated, options)(source, targets, scores)
+    np.testing.assert_allclose(graph, python, atol=1e-4)
+    assert python[0] == 1.0 and min(python) < 0.9
+
+
+def test_a_server_answers_with_the_quality(rated):
+    signature = signatures_of(rated, TRANSLATOR, "keras")["serving_default"]
+    assert signature.outputs["quality"] == ("DT_FLOAT", 1)
+    rows = signature.answer({"text": TEXTS[1:3]})
+    expected = qualities(rated, TEXTS[1:3])
+    assert [row["quality"] for row in rows] == pytest.approx(expected, abs=1e-4)
+    assert [read_best(row)[0].quality for row in rows] == [row["quality"] for row in rows]
 
 
 @pytest.mark.prove

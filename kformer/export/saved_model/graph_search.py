@@ -21,6 +21,8 @@ from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.shortlist import Selection, Shortlist
 from kformer.export.saved_model.text_in_graph import joined
+from kformer.tasks.quality_estimates import QualityInGraph
+from kformer.text.quality_estimate import UNSURE
 
 BATCH_CLASSES = (1, 4, 16, 32, 64)  # Sizes to which batches are padded.
 SHORTEST = 16  # The shortest padded length, in ids; each further one is twice as long.
@@ -143,6 +145,7 @@ class Searching:
         tokenizer: `Tokenizer` of the answers.
         most: Maximum number of ids of a row, to compile the search with XLA; None not to.
         shortlist: `kformer.Shortlist` of its candidates, or None.
+        rate: `QualityInGraph`, which adds the output `quality` and a flag; None for neither.
     """
 
     output: str  # Name of the texts.
@@ -154,11 +157,15 @@ class Searching:
         tokenizer: Any,
         most: int | None = None,
         shortlist: Shortlist | None = None,
+        rate: QualityInGraph | None = None,
     ):
+        self._rate = rate
         self._padding_id = network.padding_id
         self._search, number = search, search.options.n_best
         self._tokenizer = tokenizer
         dtypes = {self.output: tf.string, "score": tf.float32, "flags": tf.string}
+        if rate:
+            dtypes["quality"] = tf.float32
         self._spec = {name: tf.TensorSpec([None, number], dtype) for name, dtype in dtypes.items()}
 
         select = shortlist and Selection(shortlist, network.padding_id)
@@ -187,8 +194,9 @@ class Searching:
             at_once: int32 ().
 
         Returns:
-            dict of the texts, string, `score`, float32, and `flags`, string, (B, N) each. If a row
-            has fewer than N answers, the rest are "" with scores of -1e9.
+            dict of the texts, string, `score`, float32, and `flags`, string, (B, N) each, and with
+            `rate` of `quality`, float32. If a row has fewer than N answers, the rest are "" with
+            scores of -1e9.
         """
 
         def answer(ids, *raised):
@@ -212,6 +220,14 @@ class Searching:
         lengths = tf.where(ended, end, limits)
         id_flags = self._degenerate(source, ids, rows, lengths, number)
         answer_flags = {"length limit": ~ended, **id_flags}
+        qualities = {}
+        if self._rate:
+            sources = tf.repeat(source, number, axis=0)
+            quality = self._rate(sources, rows, tf.reshape(output.scores, [-1]))
+            answer_flags[UNSURE] = quality < self._rate.estimate.threshold
+            quality = tf.reshape(quality, tf.shape(is_answer))
+            is_blank = (ids.row_lengths() == 1)[:, tf.newaxis]
+            qualities["quality"] = tf.where(is_answer | is_blank, quality, 0.0)
         answer_flags = {
             name: tf.reshape(flag, tf.shape(is_answer)) & is_answer
             for name, flag in answer_flags.items()
@@ -222,6 +238,7 @@ class Searching:
             self.output: tf.where(is_answer, tf.reshape(texts, tf.shape(is_answer)), ""),
             "score": output.scores,
             "flags": joined({**flags, **answer_flags}),
+            **qualities,
         }
         number = self._search.options.n_best
         if number == 1:
@@ -253,7 +270,8 @@ def distinct(
     It is `kformer.tasks.translation` in graph.
 
     Args:
-        answers: dict of tensors (B, more), best first: the texts, `score` and `flags`.
+        answers: dict of tensors (B, more), best first: the texts, `score`, `flags` and perhaps
+            `quality`.
         name: Name of the texts.
         number: N.
         there: bool (B, more), False for answers that a row does not have.
@@ -266,7 +284,7 @@ def distinct(
     again = is_answer & tf.reduce_any(same & before, axis=-1)  # (B, more)
     order = tf.argsort(tf.cast(again, tf.int32), axis=1, stable=True)[:, :number]
     again = tf.gather(again, order, batch_dims=1)
-    missing = {name: "", "score": NEG_INF, "flags": flags}
+    missing = {name: "", "score": NEG_INF, "flags": flags, "quality": 0.0}
     return {
         key: tf.where(again, missing[key], tf.gather(values, order, batch_dims=1))
         for key, values in answers.items()

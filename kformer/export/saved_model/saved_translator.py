@@ -16,6 +16,7 @@ from kformer.export.saved_model.serving_signatures import ServingSignatures, as_
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import BatchLimits, Codes, Examples, examples_of
 from kformer.model.transformer import Transformer
+from kformer.tasks.quality_estimates import QualityInGraph
 from kformer.tasks.search_defaults import with_beams
 from kformer.tasks.translator import Translator
 
@@ -51,7 +52,8 @@ class SavedTranslatorSignatures(ServingSignatures):
     """The functions of a translator that a server runs.
 
     Flags of a translation are "length limit", "loop" and "length ratio", as in
-    `kformer.Translation`.
+    `kformer.Translation`; and "unsure", with the output `quality`, if the translator has a quality
+    estimate.
 
     Args:
         translator: `kformer.Translator`.
@@ -72,10 +74,15 @@ class SavedTranslatorSignatures(ServingSignatures):
         super().__init__(translator, transformer, limits)
         self._target = translator.target_tokenizer
 
+        def rating(options):
+            return QualityInGraph(translator, options) if translator.quality_estimate else None
+
         def translating(options):
             search = FixedSearch(options, self._target, self._longest)
-            most = self._longest if xla else None
-            return Translating(transformer, search, self._target, most, translator.shortlist)
+            most, rate = self._longest if xla else None, rating(options)
+            return Translating(transformer, search, self._target, most, translator.shortlist, rate)
+
+        self._rate_log_probability = rating(SearchOptions())  # The score of greedy search is one.
 
         self._best = translating(options)
         self._several = translating(with_beams(options))
@@ -91,6 +98,7 @@ class SavedTranslatorSignatures(ServingSignatures):
             score: float32 (B,), defined by `kformer.Greedy` and `kformer.Beam`.
             truncated: bool (B,), whether the text was cut.
             flags: string (B,).
+            quality: float32 (B,), the expected chrF from 0 to 1, if it is estimated.
         """
         rows = self._sources(text, target_language)
         answers = self._best(rows.ids, rows.flags("source"), self._at_once(rows))
@@ -105,6 +113,7 @@ class SavedTranslatorSignatures(ServingSignatures):
             score: float32 (B, N). If a text has fewer than N translations, the rest are empty, with
                 scores of -1e9.
             flags: string (B, N).
+            quality: float32 (B, N), as of `translate`; 0 for missing translations.
         """
         rows = self._sources(text, target_language)
         return self._several(rows.ids, rows.flags("source"), self._at_once(rows))
@@ -120,16 +129,20 @@ class SavedTranslatorSignatures(ServingSignatures):
             log_probability: float32 (B,), natural, of the whole target with its end.
             tokens: int32 (B,), number of ids of the target with its end.
             flags: string (B,); also "target cut" and "target not UTF-8".
+            quality: float32 (B,), as of `translate`.
         """
         with tf.control_dependencies([as_many("targets as sources", source, target)]):
             sources = self._read(self._tokenizer, source, self._longest, target_language)
             targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
         rows, targets = self._within_limits(sources, targets)
         flags = {**rows.flags("source"), **targets.flags("target")}
-        return {
-            **self._scored(rows.ids, targets, self._target.start_id, self._at_once(rows)),
-            "flags": joined(flags),
-        }
+        scores = self._scored(rows.ids, targets, self._target.start_id, self._at_once(rows))
+        qualities = {}
+        if self._rate_log_probability:
+            sides = self._filled(rows.ids), targets.ids.to_tensor(self._target.padding_id)
+            quality = self._rate_log_probability(*sides, scores["log_probability"])
+            qualities["quality"] = quality
+        return {**scores, "flags": joined(flags), **qualities}
 
 
 class SavedTranslatorExport:
@@ -158,6 +171,8 @@ class SavedTranslatorExport:
         }
         if translator.shortlist:
             self.settings["candidates"] = translator.shortlist.size
+        if translator.quality_estimate:
+            self.settings["quality_estimate"] = translator.quality_estimate.get_config()
         self.settings |= translator.about
         if translator.target_languages:
             self.settings["target_languages"] = [*translator.target_languages]

@@ -35,8 +35,11 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
+from kformer.text.quality_estimate import estimate_in
 from kformer.text.source_marks import marked_sources
 from kformer.text.zero_shot import warn_of_zero_shot
+
+_REPORT_RULE = "The export report of a SavedModel must be as the export wrote it."
 
 
 class ServedTranslator(ServedModel):
@@ -48,6 +51,7 @@ class ServedTranslator(ServedModel):
     Attributes:
         max_batch_size: Maximum number of texts per call of a signature.
         signatures: dict of the model's signatures by name.
+        quality_estimate: The translator's `QualityEstimate`; None for none.
 
     Raises:
         ValueError: The folder holds no such model.
@@ -59,6 +63,7 @@ class ServedTranslator(ServedModel):
     def __init__(self, path: str | Path):
         super().__init__(path)
         self._languages = tuple(self.report.get("target_languages", ()))
+        self.quality_estimate = estimate_in(self.report.get("quality_estimate"), _REPORT_RULE, path)
 
     @property
     def target_languages(self) -> tuple[str, ...]:
@@ -201,7 +206,10 @@ class _TermSearch:
                 score = options.normalized(total, scored.length)
             [first] = self._best[number]
             flags = tuple(flag for flag in first.flags if flag == "source cut")
-            drafts.append(Draft(text, total, ServedTranslation(text, score, flags)))
+            if estimate := self._translator.quality_estimate:
+                flags += estimate.flags(scored.quality)
+            answer = ServedTranslation(text, score, flags, scored.quality)
+            drafts.append(Draft(text, total, answer))
         return drafts
 
 

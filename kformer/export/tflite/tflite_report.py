@@ -46,6 +46,8 @@ def write_report(
         }
     if report.signature:
         content[f"{measure}_signature"] = report.signature
+    if report.doubt:
+        content["unsure"] = report.doubt.figures()
     with publication.writing(report_path(path)) as temporary:
         temporary.write_text(json_text(content), "utf-8")
 

@@ -31,6 +31,7 @@ from kformer.model.attention import KeysValues
 from kformer.model.transformer import Transformer
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.pocket.pocket_translator import TRANSLATION_CUT, PocketTranslator
+from kformer.tasks.quality_estimates import QualityInGraph
 from kformer.tasks.translator import Translator
 
 
@@ -70,6 +71,7 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
         self._shortlist = translator.shortlist and Selection(
             translator.shortlist, transformer.padding_id, constant
         )
+        self._rate = translator.quality_estimate and QualityInGraph(translator, options, constant)
         self._searches = [self._traced_once(length) for length in limits.lengths]
         self._target = ByteCodec(translator.target_tokenizer, constant)
         self._add_functions("translate_ids", self._translate_batch, batch_size)
@@ -80,14 +82,16 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
         @signature(**self._text_inputs)
         def translate(source, target_language=None):
             tokens = self._source.tokenize(source, limits.source_length, target_language)
-            ids, score = self._best_ids(tf.expand_dims(tokens.ids, 0), tokens.count)
+            source_ids = tf.expand_dims(tokens.ids, 0)
+            ids, score = self._best_ids(source_ids, tokens.count)
+            rated = self._rated(source_ids, ids, score)
             ids = tf.reshape(ids, [-1])
             text, cut = self._target.detokenize(ids, limits.target_bytes)
             truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
             truncated += TRANSLATION_CUT * tf.cast(cut, tf.int32)
             return {
                 "translation": text,
-                "score": score,
+                **rated,
                 "truncated": vector(truncated),
                 "source_ids": tokens.ids,
                 "ids": ids,
@@ -99,7 +103,7 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
         @signature(source=((1, self._limits.source_length), tf.int32))
         def translate_ids(source):
             ids, score = self._best_ids(source, self._count(source))
-            return {"ids": ids, "score": score}
+            return {"ids": ids, **self._rated(source, ids, score)}
 
         return translate_ids
 
@@ -115,7 +119,8 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
     def _translate_batch(self, batch, length):
         @signature(source=((batch, length), tf.int32))
         def translate_ids(source):
-            return dict(zip(("ids", "score"), self._search_ids(source, length), strict=True))
+            ids, score = self._search_ids(source, length)
+            return {"ids": ids, **self._rated(source, ids, score)}
 
         return translate_ids
 
@@ -182,6 +187,12 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
             }
 
         return decode_step
+
+    def _rated(self, source, ids, score):
+        """Returns the outputs `score` and, if the translator estimates it, `quality`."""
+        if not self._rate:
+            return {"score": score}
+        return {"score": score, "quality": self._rate(source, ids, score)}
 
     def _best_ids(self, source, count):
         """Returns ids and score of a source, by the shortest branch that fits `count` ids."""
@@ -277,7 +288,7 @@ class TFLiteTranslatorExport:
         """Returns the search, the sizes of the model and its special ids."""
         transformer = self._translator.transformer
         source, target = self.tokenizers
-        shortlist = self._translator.shortlist
+        shortlist, estimate = self._translator.shortlist, self._translator.quality_estimate
         config = transformer.get_config()
         sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation")
         return {
@@ -294,6 +305,7 @@ class TFLiteTranslatorExport:
             "one_vocabulary": source.model == target.model,
             **({"target_languages": source.language_ids} if source.language_ids else {}),
             **({"candidates": shortlist.size} if shortlist else {}),
+            **({"quality_estimate": estimate.get_config()} if estimate else {}),
             "padding_id": source.padding_id,
             "unknown_id": source.unknown_id,
             "end_id": source.end_id,

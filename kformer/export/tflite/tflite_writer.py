@@ -70,7 +70,9 @@ def export_tflite(
     beginning of the source was read, 2 if the end of the translation did not fit, 3 for both. T is
     S + 50. Each byte of broken UTF-8 is read as U+FFFD. Zeros within a text are U+0000, zeros at
     its end are padding, and a translation contains none. No character is cut in two. It also
-    returns the ids of both texts: `source_ids`, int32 (S,), and `ids`, int32 (T,).
+    returns the ids of both texts: `source_ids`, int32 (S,), and `ids`, int32 (T,); and `quality`,
+    float32 (1,), the expected chrF from 0 to 1, if the translator has a quality estimate, whose
+    threshold is in the metadata.
 
     The signatures of a translator with several target languages that take `source` take
     `target_language`, int32 (1,), too: the id of a language in `target_languages` of the metadata.
