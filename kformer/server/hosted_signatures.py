@@ -67,6 +67,8 @@ def _plain_signatures(model, kind, form):
     signatures = {}
     if kind in _OWN:
         names, outputs, answer = _OWN[kind]
+        if getattr(model, "quality_estimate", None):
+            outputs = {**outputs, "quality": _NUMBER}
         own = HostedSignature(inputs, outputs, _by_language(model, answer))
         signatures = dict.fromkeys(names, own)
     if form != "ctranslate2" and can_encode(model):
@@ -183,7 +185,12 @@ def _translated(model, texts, glossary=None):
     if glossary is not None:
         details["glossary"] = glossary
     return [
-        {"translation": best.text, **_scored(best), "truncated": "source cut" in best.flags}
+        {
+            "translation": best.text,
+            **_scored(best),
+            "truncated": "source cut" in best.flags,
+            **({} if best.quality is None else {"quality": best.quality}),
+        }
         for best, *_ in model.translations(texts, **details)
     ]
 

@@ -45,7 +45,7 @@ def model_named(models: Sequence[HostedModel], name: str) -> HostedModel:
 async def translations(
     models: Sequence[HostedModel], documents: HostedDocuments, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """Returns the answer of /v1/translations, with the sentences and flags of each text.
+    """Returns the answer of /v1/translations, with the sentences, flags and quality of each text.
 
     Args:
         models: The models of the server.
@@ -90,10 +90,22 @@ async def translations(
 
 def _translation(index, answer):
     sentences = [
-        {"source": sentence.source, "text": sentence.text, "flags": [*sentence.flags]}
+        {
+            "source": sentence.source,
+            "text": sentence.text,
+            "flags": [*sentence.flags],
+            **_quality([sentence]),
+        }
         for sentence in answer.sentences
     ]
-    return {**_item(index, answer.text, answer.flags), "sentences": sentences}
+    item = _item(index, answer.text, answer.flags)
+    return {**item, **_quality(answer.sentences), "sentences": sentences}
+
+
+def _quality(sentences):
+    """Returns the field `quality`: the lowest estimate of sentences, if the model has estimates."""
+    numbers = [sentence.quality for sentence in sentences if sentence.quality is not None]
+    return {"quality": round(min(numbers), 4)} if numbers else {}
 
 
 def _markup(index, translated):

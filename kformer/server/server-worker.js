@@ -89,8 +89,9 @@ async function remember(keys, format, source, target) {
   if (source) request.source_language = source;
   if (target) request.target_language = target;
   const { data } = await ask("v1/translations", request);
-  data.forEach(({ text, flags }, i) => {
-    remembered.set(asked[i][0], format === "html" ? { markup: text, flags } : { text, flags });
+  data.forEach(({ text, flags, quality }, i) => {
+    const shown = format === "html" ? { markup: text } : { text };
+    remembered.set(asked[i][0], { ...shown, flags, quality });
   });
 }
 

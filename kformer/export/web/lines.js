@@ -9,6 +9,7 @@ const FLAGS = {
   "length limit": (whose) => `${capital(whose.translation)} reached its length limit without an end.`,
   loop: (whose) => `${capital(whose.translation)} repeats itself over and over.`,
   "length ratio": (whose) => `${capital(whose.translation)} has an unlikely length.`,
+  unsure: (whose) => `${capital(whose.translation)} is a guess where it is underlined.`,
 };
 
 // Sum of the squares of lengths of sentences that are aligned together: 90 of 150 characters.
@@ -18,7 +19,7 @@ const MOST_ALIGNED = 2_000_000;
 class Lines {
   constructor(element) {
     this.element = element;
-    this.known = new Map(); // Source sentence of the shown text -> {text, flags}.
+    this.known = new Map(); // Source sentence of the shown text -> {text, flags, quality}.
     this.clear();
   }
 
@@ -68,7 +69,7 @@ class Lines {
     return Boolean(this.element.querySelector(":not(p, span)"));
   }
 
-  /** Puts the translation {text, flags, markup} of sentence `index` into its place. */
+  /** Puts the translation {text, flags, markup, quality} of sentence `index` into its place. */
   put(index, found) {
     this.known.set(keyOf(this.sentences[index].piece), found);
     fill(this.sentences[index], found);
@@ -152,12 +153,14 @@ function keyOf({ source, markup }) {
 }
 
 /** Shows a translation; marks are in its HTML, or else placed here. */
-function fill({ piece, span }, { text, flags, markup }) {
+function fill({ piece, span }, { text, flags, markup, quality }) {
   if (!piece.marks) span.textContent = text;
   else if (markup !== undefined) span.replaceChildren(...nodesOfMarkup(markup));
   else place([{ piece, span }], [text]);
   span.classList.remove("pending");
   span.classList.toggle("flagged", flags.length > 0);
+  // Of 100, as chrF, of which the quality is an estimate.
+  span.title = quality === undefined ? "" : `Estimated quality: ${Math.round(100 * quality)} of 100`;
 }
 
 /** Shows translations with the marks of their sentences, whose words are aligned together. */

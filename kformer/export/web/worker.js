@@ -3,7 +3,7 @@
 //
 // To the page:   {type: "loading", loaded, total}, {type: "starting"},
 //                {type: "ready", metadata, examples, size},
-//                {type: "sentence", id, index, found: {text, flags}}, for each sentence,
+//                {type: "sentence", id, index, found: {text, flags, quality}}, for each sentence,
 //                {type: "translated", id, milliseconds, runs} after the last,
 //                {type: "failed", message, id}: id is null if the translator did not start.
 // From the page: {id, sentences, markups, source, target}, with the codes of both languages; the HTML
@@ -152,7 +152,8 @@ async function translateWhole(sentence, text, spent) {
       parts.push(part);
     }
     const flags = new Set(["source split", ...parts.flatMap((part) => part.flags)]);
-    found = { text: joined(pieces, parts.map((part) => part.text)), flags: [...flags] };
+    const quality = lowest(parts.map((part) => part.quality));
+    found = { text: joined(pieces, parts.map((part) => part.text)), flags: [...flags], quality };
   }
   if (remembered.size >= KEPT) remembered.delete(remembered.keys().next().value);
   remembered.set(key, found);
@@ -175,8 +176,9 @@ function messagesAreIn() {
  * Runs the file once.
  * @param {string} line
  * @param {?string} target - Code of the language, for a file with several.
- * @returns {{text: string, flags: string[]}} `flags` are those of `PocketTranslator` in Python, and
- *     "translation cut" if the end of the translation did not fit.
+ * @returns {{text: string, flags: string[], quality: number | undefined}} `flags` are those of
+ *     `PocketTranslator` in Python, and "translation cut" if the end of the translation did not
+ *     fit; `quality` is undefined for a file without an estimate.
  */
 async function translate(line, target) {
   const { litert, signature, metadata, special } = translator;
@@ -194,6 +196,7 @@ async function translate(line, target) {
   const found = await signature.run(inputs);
   const translation = found.translation.toTypedArray();
   const [truncated] = found.truncated.toTypedArray();
+  const quality = found.quality?.toTypedArray()[0];
   const ids = [found.source_ids, found.ids].map((tensor) => Array.from(tensor.toTypedArray()));
   const end = translation.indexOf(0);
   const text = new TextDecoder().decode(translation.slice(0, end < 0 ? undefined : end));
@@ -202,7 +205,14 @@ async function translate(line, target) {
   const cut = read < line.length || (truncated & SOURCE_CUT) > 0;
   const flags = translationFlags(...ids, cut, special);
   if (truncated & TRANSLATION_CUT) flags.push("translation cut");
-  return { text, flags };
+  if (quality < metadata.quality_estimate?.threshold) flags.push("unsure");
+  return { text, flags, quality };
+}
+
+/** Returns the lowest of the numbers, or undefined if there are none. */
+function lowest(numbers) {
+  const known = numbers.filter((number) => number !== undefined);
+  return known.length ? Math.min(...known) : undefined;
 }
 
 function complainOfFailures() {
