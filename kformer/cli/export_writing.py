@@ -205,3 +205,6 @@ def show_reports(reports: Any):
         typer.echo(f"{report.form:<{width}}{size:>8}{score:>12}  {agreement}")
     if reports[0].signature:
         typer.echo(f"BLEU: {reports[0].signature}")
+    for report in reports:
+        if report.doubt:
+            typer.echo(f"{report.form}: {report.doubt}")

@@ -14,7 +14,8 @@ from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection
 from kformer.export.verify.agreement import TIE, SearchAnswers, search_agreement
 from kformer.tasks.search_defaults import with_beams
-from kformer.text.scores import bleu_metric, score_with
+from kformer.text.quality_estimate import doubt_of
+from kformer.text.scores import bleu_metric, score_with, sentence_scorer
 
 _COPIES = 64  # Copies of a sentence, each with its own noise; some of them swap a tie.
 
@@ -64,21 +65,26 @@ class Translations:
 
     def python_answers(self, texts: Sequence[str]) -> list[str]:
         """Returns the translations of Python."""
-        settings = dataclasses.asdict(self._options)
+        options = SearchOptions(**dataclasses.asdict(self._options))  # All of them explicit.
         return self._in_turn(
-            self._translator, texts, lambda form, texts: form.translate(texts, **settings)
+            self._translator,
+            texts,
+            lambda form, texts: form.translations(texts, options, details=False),
         )
 
     def answers(self, model: Any, texts: Sequence[str]) -> list[str]:
         """Returns the answers of another form."""
-        return self._in_turn(model, texts, lambda form, texts: form.translate(texts))
+        return self._in_turn(model, texts, lambda form, texts: form.translations(texts))
 
     def _in_turn(self, model, texts, translate):
+        """Returns translations, and keeps their qualities for `figures`."""
         number = max(1, len(self._languages))
-        answers = [""] * len(texts)
+        best: list[Any] = [None] * len(texts)
         for i in range(min(number, len(texts))):
-            answers[i::number] = translate(self.for_text(model, i), texts[i::number])
-        return answers
+            answers = translate(self.for_text(model, i), texts[i::number])
+            best[i::number] = [several[0] for several in answers]
+        self._qualities = [translation.quality for translation in best]
+        return [translation.text for translation in best]
 
     def equal(self, expected: Any, answer: Any, exact: bool) -> bool:
         """Returns whether an answer equals Python's."""
@@ -105,11 +111,16 @@ class Translations:
         return repr(answer)
 
     def figures(self, answers: Any) -> dict:
-        """Returns fields of `Report` by name, for the answers to all texts."""
+        """Returns fields of `Report` by name, for the last answers to all texts."""
         if not self._references:
             return {self.measure: None}
         score = score_with(self._bleu, answers, self._references)
-        return {self.measure: score.value, "signature": score.signature}
+        figures = {self.measure: score.value, "signature": score.signature}
+        if estimate := self._translator.quality_estimate:
+            scores = map(sentence_scorer("chrf"), answers, self._references)
+            shares = [score / 100 for score in scores]
+            figures["doubt"] = doubt_of(self._qualities, shares, estimate.threshold)
+        return figures
 
     def compare_signatures(self, served: Any, texts: Sequence[str]) -> dict:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""

@@ -12,6 +12,7 @@ from kformer.export.verify.agreement import check_vectors
 from kformer.kinds import kind_of
 from kformer.model.network import is_float32
 from kformer.tasks.search_defaults import export_options
+from kformer.text.quality_estimate import Doubt
 
 
 class Report(NamedTuple):
@@ -27,6 +28,7 @@ class Report(NamedTuple):
     tokenizer_ties: int = 0  # Different, as Python's answer to equally probable ids of the text.
     accuracy: float | None = None  # Share of right labels; None without references.
     signature: str | None = None  # sacreBLEU's signature; None without BLEU.
+    doubt: Doubt | None = None  # How right its flag "unsure" is; None without quality estimates.
 
 
 class Verifier:
@@ -150,6 +152,8 @@ class Verifier:
             }
         if report.signature:
             quality[f"{measure}_signature"] = report.signature
+        if report.doubt:
+            quality["unsure"] = report.doubt.figures()
         with warnings.catch_warnings(
             action="ignore"
         ):  # Sentences over the limit were warned of before.
