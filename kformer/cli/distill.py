@@ -27,7 +27,6 @@ from kformer.training.distillation import (
     shards_to_teach,
     texts_to_teach,
 )
-from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, recipe_names
 from kformer.training.run.continuation import check_output
 from kformer.training.run.run_options import RunOptions
@@ -88,12 +87,6 @@ def distill(
     numbers = Recipe.named(recipe, "translator", **changes)
     tokenizer, restart = run_options.get("tokenizer"), "restart" in run_options
     numbers.check_validation(valid_source)
-    if options.distributions and numbers.noise != NO_NOISE:
-        raise ValueError(
-            "Teachers' probabilities belong to their own words: give --distributions 0 to train on "
-            f"noisy text. Received: noise={numbers.noise!r} with "
-            f"distributions={options.distributions}."
-        )
     _check_teachers(teachers, options)
     language = target_language or _language_of(teachers[0])
     options = _with_tokenizer(options, target or [], language)

@@ -120,8 +120,6 @@ def test_only_what_can_teach_teaches(refused, toy_run, toy_keras, toy_tflite, tm
     assert "Received: metric='ter'" in message
     message = refused("distill", toy_keras, *arguments, "--patience", 3)
     assert "patience=3" in message
-    message = refused("distill", toy_keras, *arguments, "--noise", "robust")
-    assert "--distributions 0" in message and "noise='robust' with distributions=8" in message
     message = refused("distill", toy_keras, *arguments, "--recipe", "huge")
     assert "Received: recipe='huge'" in message
 
