@@ -31,6 +31,9 @@ class SavedTranslation(Protocol):
     @property
     def flags(self) -> tuple[str, ...]: ...
 
+    @property
+    def quality(self) -> float | None: ...
+
 
 @runtime_checkable
 class SavedTranslator(Protocol):

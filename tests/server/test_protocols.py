@@ -1,12 +1,16 @@
 """The protocols of a server, asked by their own clients where there are any."""
 
+import asyncio
 import warnings
 
 import numpy as np
 import pytest
 
 import kformer
+from kformer.kinds import TRANSLATOR
+from kformer.server import openai_style
 from kformer.serving import Client, ServerError
+from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from support import toy
 
 LETTER = "der hund sucht das haus .\n\n  wir ruft uns .\n"
@@ -25,6 +29,24 @@ def test_libretranslates_client_gets_the_translations_of_the_model(api, translat
     assert [client.translate(LETTER, "auto", "en")] == expected
     assert client.languages() == [{"code": "de", "name": "de", "targets": ["en"]}]
     assert client.detect(LETTER) == [{"language": "de", "confidence": 0.0}]
+
+
+def test_a_text_has_the_lowest_quality_of_its_sentences():
+    sentences = [SentenceTranslation("x", "a", (), 0.9), SentenceTranslation("y", "b", (), 0.23456)]
+
+    class Model:
+        name, kind = "de-en", TRANSLATOR
+
+        async def paragraphs(self, texts, source, target):
+            return [SplitTranslation("a b", (), tuple(sentences)) for text in texts]
+
+    fields = {"input": ["x y"], "model": "de-en"}
+    [item] = asyncio.run(openai_style.translations([Model()], None, fields))["data"]
+    assert item["quality"] == 0.2346
+    assert [sentence["quality"] for sentence in item["sentences"]] == [0.9, 0.2346]
+    sentences[:] = [SentenceTranslation("x", "a", ())]
+    [item] = asyncio.run(openai_style.translations([Model()], None, fields))["data"]
+    assert "quality" not in item and "quality" not in item["sentences"][0]
 
 
 def test_a_list_of_texts_gets_a_list_and_a_form_gets_json(api, translator):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from kformer import Translator, bleu
+from kformer import Translator, bleu, chrf
 from kformer.cli.export_options import Exports
 from kformer.cli.export_writing import write_exports
 from kformer.decoding.decoder_step import DecoderStep, start_decoding
@@ -13,6 +13,8 @@ from kformer.decoding.search.search_loop import Step
 from kformer.export import Verifier
 from kformer.export.verify.agreement import TIE
 from kformer.export.verify.translations import NoisyStep
+from kformer.serving import ServedTranslation
+from kformer.text.quality_estimate import FEATURES, QualityEstimate
 from support import tied, toy
 
 TEXTS = toy.SOURCES[:9]
@@ -25,8 +27,8 @@ class Scripted:
     def __init__(self, answers):
         self.answers = answers
 
-    def translate(self, texts):
-        return [self.answers[text] for text in texts]
+    def translations(self, texts):
+        return [[ServedTranslation(self.answers[text], 0.0)] for text in texts]
 
 
 def verifier_and_answers(translator, beam_size=1, texts=TEXTS):
@@ -157,6 +159,24 @@ def test_the_size_of_a_folder_is_that_of_all_its_files(toy_translator, file):
 @pytest.fixture(scope="module")
 def tied_translator():
     return tied.translator()
+
+
+def test_a_report_counts_unsure_translations_if_their_quality_is_estimated(
+    toy_translator, file, monkeypatch
+):
+    assert Verifier(toy_translator, TEXTS, toy.TARGETS[:9]).reports[0].doubt is None
+    estimate = QualityEstimate(dict.fromkeys(FEATURES, 0.0), 0.0, threshold=0.6)  # All have 0.5.
+    monkeypatch.setattr(toy_translator, "quality_estimate", estimate)
+    references = toy.TARGETS[1:10]
+    verifier = Verifier(toy_translator, TEXTS, references)
+    python, form = verifier.reports[0], verifier.verify("copy", toy_translator, file)
+    assert python.doubt == form.doubt
+    scores = [
+        chrf([a], [b]).value for a, b in zip(verifier.expected, toy.TARGETS[1:10], strict=True)
+    ]
+    poor = sum(score < 60 for score in scores)
+    assert python.doubt[:4] == (9, 9, poor, poor)
+    assert python.doubt.figures()["precision"] == pytest.approx(poor / 9, abs=1e-4)
 
 
 @pytest.mark.prove
