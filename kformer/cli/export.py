@@ -11,6 +11,7 @@ from kformer.cli.command_options import with_options_of
 from kformer.cli.common_models import KerasModel, check_is_keras
 from kformer.cli.export_options import Exports, beginnings, held_out
 from kformer.cli.export_writing import show_reports, write_exports
+from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.tflite_report import report_path
@@ -76,6 +77,12 @@ def export(
     show_reports(write_exports(loaded, texts, references, exports))
     for path in exports.paths:
         typer.echo(f"Written: {path}")
+    if exports.web:
+        suggest("python3", "-m", "http.server", "--directory", exports.web)
+    if exports.tflite and kind_of(loaded) is TRANSLATOR:
+        suggest("kformer", "serve", exports.tflite)
+    if exports.saved_model:
+        suggest("docker", "compose", "--project-directory", exports.saved_model, "up")
 
 
 def _check_kind(model, exports):

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import kformer
+from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable
 
@@ -212,4 +213,5 @@ def _write(output, read):
         translator = read()
         translator.save(output)
     typer.echo(f"Written: {output}")
+    suggest("kformer", "translate", output)
     return translator

@@ -9,6 +9,7 @@ import typer
 from kformer.cli.command_options import with_options_of
 from kformer.cli.common_models import a_file_of
 from kformer.cli.on_runner import Runner, prepare_on_runner
+from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable
 from kformer.training.preparation.preparation_options import OF_NEW_VOCABULARY, PreparationOptions
@@ -95,6 +96,7 @@ def prepare(
         manifest = _prepare(output, source, target, **text, exclude=exclude, dropped=dropped)
     typer.echo(manifest)
     typer.echo(f"The shards are in {output}.")
+    suggest("kformer", "train", "--shards", output, "--output", "runs/new")
 
 
 def _prepare(output, source, target, *, pairs, columns, **arguments):

@@ -14,8 +14,9 @@ import typer
 
 from kformer.arguments import check_choice
 from kformer.cli.command_options import with_options_of
+from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
-from kformer.kinds import Kind
+from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, Kind
 from kformer.threads import a_core_for_each_operation
 from kformer.training.recipes.recipe import OF_TRANSLATORS, SIZES, Recipe
 from kformer.training.resumption.interruption import Interrupted
@@ -187,6 +188,15 @@ def train_as_prepared(prepare: Callable, output: Path, flags: Flags, restart: bo
         raise typer.Exit(stopped.exit_code) from stopped
     if not flags.process:
         typer.echo(f"The {task.kind.words} is {output / task.kind.file}")
+        suggest(*_TO_USE[task.kind], output)
+
+
+_TO_USE = {  # The command that uses a model of a kind.
+    TRANSLATOR: ("kformer", "translate"),
+    CLASSIFIER: ("kformer", "classify", "predict"),
+    TAGGER: ("kformer", "tag", "predict"),
+    LANGUAGE_MODEL: ("kformer", "lm", "generate"),
+}
 
 
 def _processes(flags):

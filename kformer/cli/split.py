@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.arguments import check_integer
+from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 
 _Files = list[Path]
@@ -57,3 +58,8 @@ def split(
     for name, number in parts.items():
         typer.echo(f"{output / name}.source, .target: {number:,} pairs")
     typer.echo(f"Dropped: {division.dropped:,} pairs that are blank, or share a held-out side.")
+    files = [f"{output}/train.source", "--target", f"{output}/train.target"]
+    for name in (part for part in division.held_out if part != "test"):
+        files += ["--valid-source", f"{output}/{name}.source"]
+        files += ["--valid-target", f"{output}/{name}.target"]
+    suggest("kformer", "train", "--source", *files, "--output", "runs/new")

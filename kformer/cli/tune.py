@@ -9,6 +9,7 @@ from kformer.arguments import check_choice, check_integer
 from kformer.cli.command_options import Tokenize
 from kformer.cli.common_models import KerasModel, check_is_keras, open_translator
 from kformer.cli.evaluate import read_whole, show_table
+from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.files import check_writable
 from kformer.text.bleu_tokenizers import bleu_tokenizer
@@ -86,3 +87,4 @@ def tune(
         translator.search_defaults = {**own, **chosen}
         translator.save(output)
         typer.echo(f"The translator with this search is {output}")
+        suggest("kformer", "export", output, "--tflite", output.with_suffix(".tflite"))

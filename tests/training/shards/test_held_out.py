@@ -1,10 +1,17 @@
 """Held-out text: each pair in one part, no sentence in two, and the unlike text is unlike."""
 
+import os
+import pty
 import random
+import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+import typer
 
+from kformer.cli.commands import app_for
 from kformer.training.preparation.held_out import hold_out
 from support.training.pairs import WORDS, sentence
 
@@ -92,5 +99,22 @@ def test_the_command_writes_the_parts_of_any_file_of_pairs(command, text, tmp_pa
     assert (result.returncode, result.stderr) == (0, "")
     parts = parts_in(output)
     lines = result.stdout.splitlines()
+    assert "Next:" not in result.stdout
     for name in ("train", "valid", "unlike"):
         assert f"{output / name}.source, .target: {len(parts[name])} pairs" in lines
+
+
+def test_people_are_told_the_command_that_trains_on_the_parts(text, tmp_path):
+    files = "--source", text[0][0], "--target", text[0][1], "--valid", "20", "--test", "9"
+    terminal, output = pty.openpty()
+    command = ["kformer", "split", *map(str, files), "--output", str(tmp_path / "parts")]
+    code = f"import sys; sys.argv = {command}; from kformer.cli import main; main()"
+    subprocess.run([sys.executable, "-c", code], stdout=output, check=True)
+    os.close(output)
+    last = os.read(terminal, 9999).decode().splitlines()[-1]
+    assert last.startswith("Next: kformer train --source ")
+    arguments = shlex.split(last)[3:]
+    train = typer.main.get_command(app_for(["train"]))
+    context = train.commands["train"].make_context("train", arguments)
+    assert context.params["valid_source"] == [tmp_path / "parts" / "valid.source"]
+    assert all(path.is_file() for path in context.params["source"] + context.params["target"])

@@ -1,0 +1,13 @@
+"""A line that says what to do next, for people: pipes and files do not get it."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import typer
+
+
+def suggest(*words: str | Path):
+    """Prints a command line that can be pasted, if stdout is a terminal."""
+    if sys.stdout.isatty():
+        typer.echo(f"Next: {shlex.join(map(str, words))}")
