@@ -28,7 +28,8 @@ class Progress(keras.callbacks.Callback):
         monitor: Name of the score that chooses the best model; it has a column of its own.
         is_best: Callable (epoch) -> whether the model of the validation after so many epochs is
             the best so far; its row is marked.
-        texts: Names of validation texts that have a column each, beside their mean.
+        texts: Names of validation texts that have a column each, beside their mean; on a terminal,
+            as many as fit.
     """
 
     def __init__(
@@ -113,14 +114,23 @@ class Progress(keras.callbacks.Callback):
         self._shown = time.monotonic()
         gap = " " * (1 + (shutil.get_terminal_size().columns >= _WIDE))
         if self._columns is None:
-            self._columns = _columns(logs, self._monitor, self._texts)
-            head = [f"{'epoch':>{self._first}}", *map(_cell, self._columns, self._columns.values())]
-            self._print(gap.join([*head, f"{'left':>8}"]))
+            self._print(self._head(logs, gap))
         number = f"{epoch:.4g}" if epoch % 1 else f"{epoch:.0f}"
         cells = [_cell(name, _number(name, logs.get(name))) for name in self._columns]
         row = [f"{f'{number}/{self.epochs}':>{self._first}}", *cells, f"{self._left() or '':>8}"]
         best = self._monitor in logs and self._is_best and self._is_best(epoch)
         self._print(gap.join(row) + f" {_MARK}" * bool(best))
+
+    def _head(self, logs, gap):
+        """Chooses the columns, and returns the head of the table; on a terminal, it fits."""
+        most = shutil.get_terminal_size().columns - 2 if self._terminal else sys.maxsize
+        for number in range(len(self._texts), -1, -1):
+            self._columns = columns = _columns(logs, self._monitor, self._texts[:number])
+            titles = map(_cell, columns, columns.values())
+            head = gap.join([f"{'epoch':>{self._first}}", *titles, f"{'left':>8}"])
+            if len(head) <= most:
+                break
+        return head
 
     def _print(self, line):
         print((_CLEAR_LINE if self._terminal else "") + line, flush=True)
@@ -171,11 +181,15 @@ def _columns(logs, monitor, texts=()):
         scores = [monitor, *_SCORES] if monitor not in columns else [*_SCORES]
         chosen = next((name for name in scores if name in logs), None)
         columns |= {chosen: _SCORES.get(chosen, chosen.replace("_", " "))} if chosen else {}
-        kind = (chosen or "val_loss").removeprefix("val_")
-        columns |= {f"val_{text}_{kind}": text for text in texts}
     else:
         columns |= _WITHOUT_VALIDATION
     columns |= {name: name for name in logs if name.endswith("/s")}
+    if monitor in columns and texts:  # Beside their mean.
+        names = [*columns]
+        after = names.index(monitor) + 1
+        kind = monitor.removeprefix("val_")
+        by_text = {f"val_{text}_{kind}": text for text in texts}
+        columns = {name: columns[name] for name in names[:after]} | by_text | columns
     return {name: title for name, title in columns.items() if name in logs}
 
 

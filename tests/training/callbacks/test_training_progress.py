@@ -51,6 +51,24 @@ def test_without_a_terminal_there_is_a_line_per_minute_and_a_row_per_epoch(clock
     ]
 
 
+@pytest.mark.parametrize(("columns", "shown"), [(60, 0), (80, 1), (100, 2), (None, 2)])
+def test_each_direction_has_a_column_beside_their_mean_where_it_fits(
+    clock, capsys, monkeypatch, columns, shown
+):
+    if columns is not None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(columns))
+    directions = ["de-en", "en-de"]
+    progress = Progress(10, 3, "val_bleu", texts=directions)
+    progress.on_epoch_begin(0)
+    of_text = {f"val_{name}_bleu": 5.0 + i for i, name in enumerate(directions)}
+    progress.on_epoch_end(0, VALIDATED | of_text)
+    head, row = capsys.readouterr().out.replace("\x1b[2K", "").splitlines()
+    assert head.split()[6 : 6 + 1 + shown] == ["BLEU", *directions[:shown]]
+    assert row.split()[4:][: 1 + shown] == ["1.234", "5", "6"][: 1 + shown]
+    assert columns is None or max(map(len, (head, row))) <= columns
+
+
 @pytest.mark.parametrize("columns", [*range(60, 85), 120, 200])
 def test_the_table_has_every_score_and_never_wraps(clock, capsys, monkeypatch, columns):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
