@@ -23,7 +23,8 @@ _ITERATIONS = 4
 _CANDIDATES = 6  # Translations of a word.
 _LEAST = 0.02  # Probability of a translation, given the word,
 _LEAST_BACK = 0.2  # and of the word, given the translation.
-_MOST_FREQUENT = 0.01  # Share of the running words; words such as "the" are no terms.
+_MOST_FREQUENT = 0.01  # Share of the running words; words such as "the" are no terms,
+_TIMES = 10  # unless they are at most so many times as frequent as the mean.
 _POSITIONS = 32  # Ids of a word that its hash counts.
 
 
@@ -75,9 +76,8 @@ class WordSplitter:
         ]
         spaced = [piece.startswith(SPACE) for piece in pieces]
         self._alone, self._spaced = tf.constant(alone), tf.constant(spaced)
-        self._letters = tf.constant(
-            np.array(has_letter) & ~np.array(is_byte) & ~np.array(is_special)
-        )
+        letters = (np.array(has_letter) | np.array(is_byte)) & ~np.array(is_special)
+        self._letters = tf.constant(letters.astype(np.int32))
         generator = np.random.default_rng(0)
         self._factors = tf.constant(generator.integers(1, 2**62, _POSITIONS) * 2 + 1)
 
@@ -103,8 +103,9 @@ class WordSplitter:
         word_rows = tf.gather(row_of_id, first)
         counts = tf.math.unsorted_segment_sum(tf.ones_like(word_rows), word_rows, rows.nrows())
         starts = tf.cast(tf.cumsum(counts, exclusive=True), tf.int32)
-        letters = tf.gather(self._letters, tf.gather(ids, first))
-        return Words(words, word_rows, starts, keys, tf.gather(spaced, first), letters)
+        letters = tf.gather(self._letters, ids)
+        are_words = tf.math.unsorted_segment_max(letters, word_of_id, number) > 0
+        return Words(words, word_rows, starts, keys, tf.gather(spaced, first), are_words)
 
 
 class WordPairs(NamedTuple):
@@ -191,7 +192,8 @@ def _usable(side, ids, kept, number):
     counts = np.bincount(ids, minlength=number)
     are_words = np.zeros(number, bool)
     are_words[ids] = side.are_words.numpy()[kept[side.rows.numpy()]]
-    return are_words & (counts >= 2) & (counts <= max(2, _MOST_FREQUENT * len(ids)))
+    most = max(2, _MOST_FREQUENT * len(ids), _TIMES * len(ids) / number)
+    return are_words & (counts >= 2) & (counts <= most)
 
 
 def _table(source_keys, target_keys, sources, targets, scores):

@@ -1,5 +1,6 @@
 """Terms and placeholders that are put into random training pairs."""
 
+import random
 import re
 
 import pytest
@@ -124,3 +125,13 @@ def test_text_without_translations_is_refused(tmp_path, tokenizer):
     windows = translation_windows(*[[file] for file in files], (tokenizer,) * 2, OPTIONS)
     with pytest.raises(ValueError, match="no word has the same translation twice"):
         learn_word_pairs([WordSplitter(tokenizer)] * 2, [tokenizer] * 2, windows.mixture)
+
+
+def test_words_of_a_small_language_are_terms_though_each_is_frequent(tmp_path, tokenizer):
+    sentences = [pairs.sentence(2, random.Random(i)) for i in range(300)]
+    reverse = [" ".join(word[::-1] for word in text.split()) for text in sentences]
+    files = pairs.write(tmp_path, zip(sentences, reverse, strict=True))
+    windows = translation_windows(*[[file] for file in files], (tokenizer,) * 2, OPTIONS)
+    learnt = learn_word_pairs([WordSplitter(tokenizer)] * 2, [tokenizer] * 2, windows.mixture)
+    assert len(learnt.source_keys) == len(learnt.target_keys) == len(pairs.WORDS)
+    assert (learnt.candidates[:, 0] >= 0).all()
