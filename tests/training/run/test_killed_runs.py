@@ -97,7 +97,8 @@ def test_a_run_killed_twenty_times_equals_one_in_one_go(
     tiny_recipe, parallel_text, tmp_path_factory
 ):
     numbers = {"epochs": 12, "patience": 3, "dropout": 0.3, "ema_momentum": 0.99}
-    numbers |= {"byte_spelling": 0.05, "noise": "robust", "gradient_accumulation": 2}
+    numbers |= {"byte_spelling": 0.05, "noise": "robust", "consistency": "simcut"}
+    numbers |= {"gradient_accumulation": 2}
     long = dataclasses.replace(tiny_recipe, **numbers)
     undisturbed, run = (
         Run(tmp_path_factory.mktemp(name), long, parallel_text) for name in ("calm", "storm")
