@@ -16,6 +16,8 @@ from kformer.text.quality_estimate import QualityEstimate
 from kformer.text.source_marks import marked_sources
 from kformer.text.text_rows import TextRows, cut_flags, read_texts, write_texts
 
+_PLAIN_BEAM = {"beam_size", "length_penalty", "length_offset"}
+
 
 class SearchResult(NamedTuple):
     """The sentences of a search, and the answers to each.
@@ -137,8 +139,11 @@ class _TermSearch:
         rows = [self._rows[number] for number in numbers]
         lists = self._translator._decode(rows, self._options, prefixes, self._batch_size)
         answers = [best for best, *_ in lists]
-        totals = [best.score for best in answers]
-        if self._options.beam_size > 1:
+        options = self._options
+        if options.beam_size == 1 or _PLAIN_BEAM.issuperset(options.changed):
+            # A score is a log-probability, divided by the length penalty.
+            totals = [best.score / _search_score(options, 1.0, len(best.ids)) for best in answers]
+        else:
             totals = self._log_probabilities(numbers, [best.ids for best in answers])
         return self._drafts(answers, totals)
 
