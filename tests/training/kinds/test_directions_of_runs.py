@@ -1,12 +1,13 @@
 """Runs that learn several directions of translation in one model."""
 
-import dataclasses
-
+import keras
 import numpy as np
 import pytest
 
 import kformer
+from kformer.text.vocabulary import with_languages
 from kformer.training import Direction, train
+from kformer.training.kinds.translation_learner import new_model, new_translator
 from kformer.training.kinds.translation_task import prepare_translation
 from support.disturbances import PowerCut
 from support.training.same_run import read, weights_of
@@ -57,8 +58,8 @@ def test_one_target_language_needs_no_symbol(texts, tiny_recipe, tmp_path):
 
 
 @pytest.mark.prove
-def test_a_run_of_two_directions_translates_both_resumes_exactly_and_learns_a_third(
-    texts, parallel_text, tiny_recipe, tmp_path
+def test_a_run_of_two_directions_translates_into_both_and_resumes_exactly(
+    texts, tiny_recipe, tmp_path
 ):
     whole = train(tiny_recipe, output=tmp_path / "whole", **texts)
     with pytest.raises(ZeroDivisionError):
@@ -71,25 +72,37 @@ def test_a_run_of_two_directions_translates_both_resumes_exactly_and_learns_a_th
         np.testing.assert_allclose(np.mean(both, axis=0), history[f"val_{name}"])
     assert whole.target_languages == ("en", "de")
     assert whole.about == {"directions": ["de-en", "en-de"]}
-    german, english = ("ein haus", "a house")
     assert whole.transformer.target_vocab_size is None
-    scores = {
-        code: sum(s.log_probability for s in whole.score([german], [english], target_language=code))
-        for code in ("en", "de")
-    }
-    assert scores["en"] > scores["de"]
+    for code, i in whole.tokenizer.language_ids.items():
+        assert whole.into(code).source_rows(["haus"])[0][0] == i
+    with pytest.raises(ValueError, match="one of the model's languages: en, de"):
+        whole.translate(["haus"])
 
-    de, en, *_ = parallel_text.values()
-    more = train(
-        dataclasses.replace(tiny_recipe, epochs=1),
-        output=tmp_path / "more",
-        directions=[Direction("de-fr", de, en)],
-        warm_start=tmp_path / "whole" / "translator.keras",
+
+def test_a_direction_is_added_to_a_model_that_has_symbols(
+    tokenizer, parallel_text, tiny_recipe, tmp_path
+):
+    languages = {"en": ">>en<<", "de": ">>de<<"}
+    model = with_languages(tokenizer.model, languages)
+    extended = kformer.Tokenizer(model, None, languages)
+    old = new_translator(tiny_recipe, extended, directions=["de-en", "en-de"])
+    old.save(tmp_path / "old.keras")
+    text = Direction("de-fr", *[*parallel_text.values()][:2])
+    run = prepared(
+        tiny_recipe, tmp_path / "run", directions=[text], warm_start=tmp_path / "old.keras"
     )
-    assert more.target_languages == ("en", "de", "fr")
-    assert more.about == {"directions": ["de-en", "en-de", "de-fr"]}
-    assert more.tokenizer.vocab_size == whole.tokenizer.vocab_size + 1
-    assert kformer.load(tmp_path / "more").translate(["haus"], target_language="fr")
+    new = new_model(run, 1)
+    assert new.target_languages == ("en", "de", "fr")
+    assert new.about == {"directions": ["de-en", "en-de", "de-fr"]}
+    assert new.transformer.target_vocab_size is None
+    before, after = (
+        keras.ops.convert_to_numpy(each.transformer.source_embedding.table) for each in (old, new)
+    )
+    size = old.tokenizer.vocab_size
+    assert new.tokenizer.language_ids["fr"] == size
+    np.testing.assert_array_equal(after[:size], before)
+    mean = before[[*old.tokenizer.language_ids.values()]].mean(axis=0)
+    np.testing.assert_allclose(after[size], mean, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +111,7 @@ def test_a_run_of_two_directions_translates_both_resumes_exactly_and_learns_a_th
         ({"target_language": "en"}, r"does not go with them\. Received: target_language='en'"),
         ({"columns": ["de", "en"]}, r"a column for each .*columns=\['de', 'en'\], directions="),
         ({"both_directions": "de-en"}, r"not as both\. .* both_directions='de-en', beside 2 of"),
-        ({"valid_directions": None}, r"validated by direction.* 2 training and 1 validation"),
+        ({"valid_directions": None}, r"validated by direction.* 2 training and 0 validation"),
         ({"valid_directions": ["en-fr:{0}:{0}"]}, r"translates into: de, en\. .*='en-fr'"),
     ],
 )
