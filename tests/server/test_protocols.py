@@ -37,7 +37,7 @@ def test_a_text_has_the_lowest_quality_of_its_sentences():
     class Model:
         name, kind = "de-en", TRANSLATOR
 
-        async def paragraphs(self, texts, source, target):
+        async def paragraphs(self, texts, *settings):
             return [SplitTranslation("a b", (), tuple(sentences)) for text in texts]
 
     fields = {"input": ["x y"], "model": "de-en"}
