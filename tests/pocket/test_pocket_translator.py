@@ -116,11 +116,6 @@ def test_flags_are_those_of_python(exported, batched, toy_translator, batches):
     assert any(best.flags for [best] in found)
 
 
-def test_a_string_is_no_list_of_texts(exported):
-    with pytest.raises(TypeError, match="Received: texts='wir ruft uns'"):
-        PocketTranslator(exported).translate("wir ruft uns")
-
-
 @pytest.mark.prove
 def test_text_over_the_limit_is_cut_with_a_warning(exported, toy_translator):
     [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()

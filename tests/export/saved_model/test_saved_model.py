@@ -94,11 +94,6 @@ def test_scores_and_flags_are_those_of_python(served, toy_translator):
     assert any(one.flags for one in found)
 
 
-def test_a_string_is_no_list_of_texts(served):
-    with pytest.raises(TypeError, match="Received: texts='wir ruft uns"):
-        served[1].translate("wir ruft uns .")
-
-
 def test_bytes_that_are_no_text_get_a_translation(greedy):
     result = greedy(text=tf.constant([b"\xff\xfe wir \xc3", b"ruft"]))
     # A server must not answer with broken text: decoding it would raise.

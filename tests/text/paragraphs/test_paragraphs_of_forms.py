@@ -65,7 +65,7 @@ def test_what_does_not_go_together_is_refused(translator, toy_translator):
     with pytest.raises(ValueError, match="Received: source_language='de', split=False"):
         translator.translate(["wir"], source_language="de")
     with pytest.raises(TypeError, match="Received: texts='wir'"):
-        translator.translate("wir", split=True)
+        translator.split_translations("wir")
     with pytest.raises(ValueError, match="Received: prefixes, split=True"):
         toy_translator.translate(["wir"], prefixes=["we"], split=True)
 
