@@ -6,10 +6,10 @@ import pytest
 import kformer
 from browser.chromium import served
 from kformer.export import export_tflite, export_web_page
-from kformer.text.vocabulary import with_languages
+from support.pretrained import marian
 from support.serving.served_api import served_api
 
-LINES = ["der hund sucht das haus", "ein bild"]
+LINES = ["der hund schläft .", "☃ haus"]
 MENU = [
     "German to English",
     "English to German",
@@ -19,19 +19,16 @@ MENU = [
 
 
 @pytest.fixture(scope="module")
-def translator(toy_translator):
-    """A translator with random weights into two languages."""
-    keras.utils.set_random_seed(3)
-    languages = {"en": ">>en<<", "de": ">>de<<"}
-    model = with_languages(toy_translator.tokenizer.model, languages)
-    tokenizer = kformer.Tokenizer(model, None, languages)
-    return kformer.Translator(
-        tokenizer,
-        kformer.Transformer(tokenizer.vocab_size, 1, 16, 2, 24),
-        tokenizer.without_prefix(),
-        max_source_length=32,
-        about={"directions": ["de-en", "en-de", "fr-en"]},
-    )
+def translator(tmp_path_factory):
+    """An imported translator with random weights into two languages."""
+    keras.utils.set_random_seed(1)
+    words = marian.vocabulary((">>en<<", ">>de<<"))
+    folder = tmp_path_factory.mktemp("menu") / "marian"
+    network = marian.transformer(words.pieces)
+    marian.write_folder(folder, words, network, max_position_embeddings=16)
+    translator = kformer.from_marian(folder)
+    translator.about["directions"] = ["de-en", "en-de", "fr-en"]
+    return translator
 
 
 @pytest.mark.prove
