@@ -68,7 +68,8 @@ _LEARNING = "Learning (defaults: `kformer recipe tiny`)"
 _CHOICE = "Validation and choice of the best model"
 _NAMES = {
     _TEXT: "directions valid_directions both_directions weights temperature target_language "
-    "skip_damaged documents max_length max_length_ratio piece_splitting byte_spelling noise",
+    "skip_damaged documents max_length max_length_ratio piece_splitting byte_spelling noise terms "
+    "placeholders",
     _VOCABULARY: "tokenizer target_tokenizer new_vocabulary vocab_size target_vocab_size pieces "
     "character_coverage normalization split_digits",
     _MODEL: "warm_start freeze pooling num_layers num_decoder_layers d_model num_heads d_ff "
