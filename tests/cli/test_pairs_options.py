@@ -53,7 +53,7 @@ def test_a_table_that_cannot_be_used_is_refused_in_a_line(
 
 def test_some_text_must_be_given(refused, tmp_path):
     line = refused("train", *options(tmp_path / "run"))
-    assert "needs --source and --target, --pairs, or --shards" in line
+    assert "needs --source and --target, --pairs, --direction, or --shards" in line
 
 
 @pytest.mark.prove

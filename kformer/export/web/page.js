@@ -62,6 +62,7 @@ const answers = {
       edited();
     });
     translateIn(directions[0]);
+    asked.target = chosen.target; // Of the blank text, which needs no translation.
     offer(examples);
     edited();
     keep();

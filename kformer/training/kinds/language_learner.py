@@ -172,7 +172,7 @@ class PackedWindows(Windows):
         self._rows_per_batch = options.tokens_per_batch // options.max_length
         self._are_long = documents != LINE
 
-    def _tokenized(self, source, target):
+    def _tokenized(self, source, target, rounds):
         return [self._sides[0].tokenize(source)] * 2
 
     def _counts_of(self, rows, source, target, rounds, seed):

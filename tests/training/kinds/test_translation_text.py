@@ -107,7 +107,10 @@ def test_each_validation_text_has_lines_of_its_own(files, tiny_recipe, prepared)
     recipe = dataclasses.replace(tiny_recipe, monitor="bleu")
     run = prepared(recipe, *files[:2], 2 * files[2], 2 * files[3])
     callbacks = [
-        callback for [callback] in scores(run, types.SimpleNamespace(target_language="en"))
+        callback
+        for [callback] in scores(
+            run, types.SimpleNamespace(target_language="en", target_languages=())
+        )
     ]
     expected = [file.read_text("utf-8").splitlines() for [file] in files[2:]]
     assert [[callback.sources, callback.references] for callback in callbacks] == 2 * [expected]
