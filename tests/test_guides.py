@@ -95,6 +95,8 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
             lines = toy_run.files[f"{part}.{language}"].read_text("utf-8").splitlines()
             text = "".join(f"{line}\n" for line in lines[:320])
             (tmp_path / f"{named}.{language}").write_text(text, "utf-8")
+    for language in ("de", "en"):  # A hundred pairs or more, as a calibration needs.
+        shutil.copy(tmp_path / f"train.{language}", tmp_path / f"held-out.{language}")
     for name, part in (("play", "train"), ("valid", "val")):
         sides = [(tmp_path / f"{part}.{side}").read_text("utf-8") for side in ("de", "en")]
         text = "".join(sides).replace("\n", "\n\nANNA:\n")
