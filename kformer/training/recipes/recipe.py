@@ -181,7 +181,7 @@ class Recipe:
     consistency: str = _choice(
         "Consistency training, which computes two views of each example and asks for equal "
         "answers: none, simcut (one view has words cut off), or rdrop (only dropout differs). A "
-        "step takes about twice the time.",
+        "step takes two to three times as long.",
         among=(NO_CONSISTENCY, SIMCUT, R_DROP),
     )
     consistency_weight: float = _number(
