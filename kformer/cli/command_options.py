@@ -29,6 +29,18 @@ LanguageOfTarget = Annotated[
         "the tokenizer of BLEU.",
     ),
 ]
+LanguageToScore = Annotated[
+    str | None,
+    typer.Option(
+        help="Language of the translations, such as ja: chooses the tokenizer of BLEU, and of a "
+        "model with several target languages the one to translate into."
+    ),
+]
+SourceFiles = Annotated[
+    list[Path] | None,
+    typer.Option(help="Source text, plain or .gz, .bz2, .xz, .zst. May be repeated."),
+]
+TargetFiles = Annotated[list[Path] | None, typer.Option(help="Its translation, line by line.")]
 
 
 def with_options_of(

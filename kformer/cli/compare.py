@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from kformer.arguments import check_integer
-from kformer.cli.command_options import Tokenize
+from kformer.cli.command_options import LanguageToScore, Tokenize
 from kformer.cli.common_models import a_file_of, open_translator
 from kformer.cli.evaluate import read_whole, show_scores, translated_by
 from kformer.text.bleu_tokenizers import bleu_tokenizer
@@ -46,13 +46,7 @@ def compare(
         int, typer.Option(help="Most sentences to show of those that got better, and of the worse.")
     ] = 5,
     tokenize: Tokenize = None,
-    target_language: Annotated[
-        str | None,
-        typer.Option(
-            help="Language of the translations, such as ja: chooses the tokenizer of BLEU, and of "
-            "a model with several target languages the one to translate into."
-        ),
-    ] = None,
+    target_language: LanguageToScore = None,
 ):
     """Compare two translations of a text: their scores, and the sentences that differ most.
 

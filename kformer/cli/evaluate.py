@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kformer.cli.command_options import Tokenize, with_options_of
+from kformer.cli.command_options import LanguageToScore, Tokenize, with_options_of
 from kformer.cli.common_models import (
     Others,
     ShortlistTable,
@@ -73,13 +73,7 @@ def evaluate(
         ),
     ] = None,
     ensemble: Others = None,
-    target_language: Annotated[
-        str | None,
-        typer.Option(
-            help="Language of the translations, such as ja: chooses the tokenizer of BLEU, and of "
-            "a model with several target languages the one to translate into."
-        ),
-    ] = None,
+    target_language: LanguageToScore = None,
     shortlist: ShortlistTable = None,
     **search: Any,
 ):

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kformer.cli.command_options import with_options_of
+from kformer.cli.command_options import SourceFiles, TargetFiles, with_options_of
 from kformer.cli.common_models import a_file_of
 from kformer.cli.on_runner import Runner, prepare_on_runner
 from kformer.cli.terminal.next_steps import suggest
@@ -22,11 +22,8 @@ _Files = list[Path]
 def prepare(
     context: typer.Context,
     output: Annotated[Path, typer.Option(help="Folder for the shards; must not exist.")],
-    source: Annotated[
-        _Files | None,
-        typer.Option(help="Source text, plain or .gz, .bz2, .xz, .zst. May be repeated."),
-    ] = None,
-    target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
+    source: SourceFiles = None,
+    target: TargetFiles = None,
     pairs: Annotated[
         _Files | None,
         typer.Option(

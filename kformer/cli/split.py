@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.arguments import check_integer
+from kformer.cli.command_options import SourceFiles, TargetFiles
 from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 
@@ -14,11 +15,8 @@ _Files = list[Path]
 
 def split(
     output: Annotated[Path, typer.Option(help="Folder for the parts: train.source, ...")],
-    source: Annotated[
-        _Files | None,
-        typer.Option(help="Source text, plain or .gz, .bz2, .xz, .zst. May be repeated."),
-    ] = None,
-    target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
+    source: SourceFiles = None,
+    target: TargetFiles = None,
     pairs: Annotated[
         _Files | None,
         typer.Option(help="Both sides in one file, as for `kformer prepare`. May be repeated."),

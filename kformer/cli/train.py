@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kformer.cli.command_options import SourceFiles, TargetFiles
 from kformer.cli.run_flags import Settings, train_as_prepared, with_options_of_run
 from kformer.training.recipes.recipe import Recipe, recipe_names
 from kformer.training.run.run_options import TranslationOptions
@@ -15,11 +16,8 @@ _Files = list[Path]
 @with_options_of_run(TranslationOptions)
 def train(
     output: Annotated[Path, typer.Option(help="Folder for the translator and its history.")],
-    source: Annotated[
-        _Files | None,
-        typer.Option(help="Source text, plain or .gz, .bz2, .xz, .zst. May be repeated."),
-    ] = None,
-    target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
+    source: SourceFiles = None,
+    target: TargetFiles = None,
     valid_source: Annotated[
         _Files | None,
         typer.Option(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.arguments import check_choice, check_integer
-from kformer.cli.command_options import Tokenize
+from kformer.cli.command_options import LanguageToScore, Tokenize
 from kformer.cli.common_models import KerasModel, check_is_keras, open_translator
 from kformer.cli.evaluate import read_whole, show_table
 from kformer.cli.terminal.next_steps import suggest
@@ -33,13 +33,7 @@ def tune(
     ] = None,
     metric: Annotated[str, typer.Option(help="Score: bleu or chrf.")] = "bleu",
     tokenize: Tokenize = None,
-    target_language: Annotated[
-        str | None,
-        typer.Option(
-            help="Language of the translations, such as ja: chooses the tokenizer of BLEU, and of "
-            "a model with several target languages the one to translate into."
-        ),
-    ] = None,
+    target_language: LanguageToScore = None,
 ):
     """Choose the length penalty of a model's beam search, best on several texts.
 

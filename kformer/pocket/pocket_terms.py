@@ -28,7 +28,7 @@ def can_search_terms(manifest: Mapping[str, Any]) -> bool:
 
 
 class TermSearch:
-    """The search for translations of some texts that have their terms.
+    """Searches translations that contain the terms of a glossary.
 
     Args:
         team: `kformer.pocket.worker_team.WorkerTeam`.

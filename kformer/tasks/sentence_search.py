@@ -39,7 +39,7 @@ class SearchResult(NamedTuple):
     estimate: QualityEstimate | None
 
     def quality(self, i: int, hypothesis: Hypothesis) -> float | None:
-        """Returns the estimated quality of a translation of sentence `i`; None without estimate."""
+        """Returns the estimated quality of an answer to sentence `i`; None if there is none."""
         return self.quality_of(self.sources.ids[i], hypothesis)
 
     def flags(self, i: int, hypothesis: Hypothesis) -> tuple[str, ...]:

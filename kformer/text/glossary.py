@@ -86,7 +86,7 @@ class Glossary:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Reads the content of such a file, with the same errors."""
+        """Reads the text of a glossary file, with the errors of `load`."""
         return cls._parsed(text.splitlines(), "the glossary")
 
     @classmethod

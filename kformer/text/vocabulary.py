@@ -262,7 +262,7 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
 
 
 def has_pieces(model: bytes, pieces: Sequence[str]) -> bool:
-    """Returns whether a SentencePiece model has each of some pieces."""
+    """Returns whether a SentencePiece model has all of the given pieces."""
     library = read(model)
     return all(library.IdToPiece(library.PieceToId(piece)) == piece for piece in pieces)
 

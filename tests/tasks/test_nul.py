@@ -101,9 +101,9 @@ def test_the_graph_of_a_server_says_the_same(translator, translations):
 
 @pytest.mark.prove
 def test_a_pocket_translator_says_the_same(tflite, translations):
-    of_file = [best for best, *_ in PocketTranslator(tflite).translations(TEXTS)]
-    assert [best[:2] for best in of_file] == [(best.text, best.flags) for best in translations]
-    scores = [[best.score for best in each] for each in (of_file, translations)]
+    from_file = [best for best, *_ in PocketTranslator(tflite).translations(TEXTS)]
+    assert [best[:2] for best in from_file] == [(best.text, best.flags) for best in translations]
+    scores = [[best.score for best in each] for each in (from_file, translations)]
     np.testing.assert_allclose(*scores, rtol=1e-4)
 
 

@@ -10,7 +10,7 @@ from kformer.json_files import read_json
 from kformer.kinds import TRANSLATOR
 from kformer.text.documents import LINE
 from kformer.training.recipes.noise_rates import NO_NOISE
-from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
+from kformer.training.recipes.recipe import NO_CONSISTENCY, OF_VOCABULARIES, Recipe
 from kformer.training.run.run_folder import RUN_CONFIG
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -91,10 +91,15 @@ def difference(earlier: dict, config: dict) -> str | None:
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
     if "recipe" in earlier:  # Early recipes lack some numbers of the vocabulary, which the run has.
         before = {name: config["recipe"].get(name) for name in OF_VOCABULARIES} | before
-        before = {"decoder_cell": "attention", "noise": NO_NOISE} | before
+        newer = ("consistency_weight", "cutoff")  # They count with consistency training alone.
+        before = {name: config["recipe"].get(name) for name in newer} | before
+        newer_choices = {"noise": NO_NOISE, "consistency": NO_CONSISTENCY}
+        before = {"decoder_cell": "attention", **newer_choices} | before
     if "documents" in options:  # Early language models had a document on each line.
         before = {"documents": LINE} | before
     wanted = {**config["recipe"], **options}
+    # Options that a run config lacks were added later, and are off by default.
+    before = {name: False for name, value in options.items() if value is False} | before
     differing = [
         f"{name}={before.get(name)!r} instead of {wanted.get(name)!r}"
         for name in {**before, **wanted}

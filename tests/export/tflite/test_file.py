@@ -52,9 +52,9 @@ def without_archive(path):
 
 
 def test_the_checksum_is_that_of_the_model(file):
-    said, model = metadata_in(file), without_archive(file)
-    assert said["model_bytes"] == len(model)
-    assert said["sha256"] == hashlib.sha256(model).hexdigest()
+    metadata, model = metadata_in(file), without_archive(file)
+    assert metadata["model_bytes"] == len(model)
+    assert metadata["sha256"] == hashlib.sha256(model).hexdigest()
 
 
 def test_every_op_is_built_in(file):
@@ -67,9 +67,9 @@ def test_every_op_is_built_in(file):
 
 
 def test_its_description_says_what_it_is(file):
-    said = metadata_in(file)
+    metadata = metadata_in(file)
     assert model_in(file).description.decode() == (
-        f"kformer {kformer.__version__}: {said['kind']}, float32; "
+        f"kformer {kformer.__version__}: {metadata['kind']}, float32; "
         "its metadata is kformer.json in the ZIP archive at the end of the file"
     )
 
@@ -165,7 +165,7 @@ def bytes_of_tables(translator):
 def test_the_file_holds_its_metadata(exported, toy_translator):
     beam_size, path = exported
     assert [file.name for file in path.parent.iterdir()] == ["toy.tflite"]
-    said = metadata_in(path)
+    metadata = metadata_in(path)
     expected = {
         "format": 2,
         "kformer": kformer.__version__,
@@ -184,7 +184,7 @@ def test_the_file_holds_its_metadata(exported, toy_translator):
         "max_target_bytes": 6 * (S + 50),
         "batches": {},
     }
-    assert expected.items() <= said.items()
+    assert expected.items() <= metadata.items()
 
 
 def test_an_app_can_check_itself(exported, toy_translator):

@@ -61,8 +61,8 @@ def test_each_direction_has_a_column_beside_their_mean_where_it_fits(
     directions = ["de-en", "en-de"]
     progress = Progress(10, 3, "val_bleu", texts=directions)
     progress.on_epoch_begin(0)
-    of_text = {f"val_{name}_bleu": 5.0 + i for i, name in enumerate(directions)}
-    progress.on_epoch_end(0, VALIDATED | of_text)
+    scores_of_texts = {f"val_{name}_bleu": 5.0 + i for i, name in enumerate(directions)}
+    progress.on_epoch_end(0, VALIDATED | scores_of_texts)
     head, row = capsys.readouterr().out.replace("\x1b[2K", "").splitlines()
     assert head.split()[6 : 6 + 1 + shown] == ["BLEU", *directions[:shown]]
     assert row.split()[4:][: 1 + shown] == ["1.234", "5", "6"][: 1 + shown]

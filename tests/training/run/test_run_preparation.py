@@ -67,8 +67,8 @@ def test_terms_and_placeholders_need_their_symbols_in_the_vocabulary(files, tmp_
     assert prepared.config["options"]["terms"] is True
     path = tmp_path / "with.model"
     path.write_bytes(model)
-    given = prepare_translation(RECIPE, *files, tmp_path / "run", tokenizer=path, terms=True)
-    assert given.vocabularies.models == (model,)
+    prepared = prepare_translation(RECIPE, *files, tmp_path / "run", tokenizer=path, terms=True)
+    assert prepared.vocabularies.models == (model,)
     path.write_bytes(Tokenizer.train(files, 290).model)
     with pytest.raises(ValueError, match=r"with their symbols.* Received: placeholders with"):
         prepare_translation(RECIPE, *files, tmp_path / "run", tokenizer=path, placeholders=True)
@@ -79,8 +79,12 @@ def test_terms_and_placeholders_need_their_symbols_in_the_vocabulary(files, tmp_
 def test_a_run_of_an_older_version_goes_on_without_the_newer_options(files, tmp_path):
     prepared = prepare_translation(RECIPE, *files, tmp_path / "run")
     earlier = {**prepared.config, "recipe": dict(prepared.config["recipe"])}
-    for name in ("character_coverage", "normalization", "split_digits", "decoder_cell", "noise"):
+    added = ("character_coverage", "normalization", "split_digits", "decoder_cell", "noise")
+    for name in (*added, "consistency", "consistency_weight", "cutoff"):
         del earlier["recipe"][name]
+    new_options = ("terms", "placeholders", "directions", "valid_directions", "both_directions")
+    kept = {*earlier["options"]} - {*new_options}
+    earlier["options"] = {name: earlier["options"][name] for name in kept}
     assert difference(earlier, prepared.config) is None
     changed = {**earlier, "recipe": {**earlier["recipe"], "normalization": "nfkc"}}
     assert difference(changed, prepared.config) == (
