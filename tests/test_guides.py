@@ -4,7 +4,6 @@ A guide's blocks of `sh` and `python` run in their order, in a folder with small
 toy translator's three forms. Blocks of another language are shown only.
 """
 
-import json
 import os
 import re
 import shlex
@@ -19,146 +18,36 @@ import typer.main
 
 import kformer
 from kformer.cli.commands import app_for
-from kformer.phrasebook import LABELS, reviews
-from support import REPOSITORY, TESTS, toy
-from support.pretrained import marian
+from support import REPOSITORY, TESTS
+from support.guides import (
+    ANSWER,
+    AS_SMALL,
+    FEWER_IDS,
+    GUIDES,
+    SMALL_RUN,
+    blocks,
+    commands,
+    headings,
+    lines_of,
+    links,
+    repeated,
+    small,
+)
 from support.processes import printed_by
 
-GUIDES = {
-    path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
-    for path in (
-        REPOSITORY / "README.md",
-        *sorted((REPOSITORY / "kformer").glob("*/README.md")),
-        TESTS / "README.md",
-    )
+QUICK = {
+    "README.md",
+    "kformer/documents/README.md",
+    "kformer/server/README.md",
+    *(guide for guide in GUIDES if not blocks(guide) or guide.startswith("tests/")),
 }
-LONG = ("cli", "decoding", "export", "model", "serving", "training")
-LONG = [f"kformer/{room}/README.md" for room in LONG]
 COMMANDS = typer.main.get_command(app_for([]))
-SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
-AS_SMALL = ["--vocab-size", SMALL_RUN[SMALL_RUN.index("--vocab-size") + 1]]
-FEWER_IDS = ["--vocab-size", "290"]  # One side of the text alone supports no more.
-SMALL_NUMBERS = {
-    "8000": "308",
-    "num_layers=4": "num_layers=1",
-    "d_model=128": "d_model=16",
-    "d_ff=256": "d_ff=24",
-    "epochs=20": "epochs=1",
-    "num_layers=6, d_model=512": "num_layers=2, d_model=64",
-    '"characters"': '"characters", epochs=1',
-    "9_000": "1_400",
-    "20_000": "1_400",
-    "15_000": "1_400",
-}
 MADE_BY_OPTION = ("--output", "--saved-model", "--tflite", "--web")
 FROM_ELSEWHERE = {
     "--help",
     "--sdk_container_image",
     "--xla_cpu_compilation_enabled",
 }  # Flags that others define.
-
-
-def blocks(guide):
-    """Pairs of language and content: the blocks that are run."""
-    return re.findall(r"^```(sh|python)\n(.*?)^```$", GUIDES[guide], re.DOTALL | re.MULTILINE)
-
-
-def repeated(guide):
-    """The commands of the guides before this one."""
-    earlier = list(GUIDES)[: list(GUIDES).index(guide)]
-    return {line for other in earlier for line in commands(other)}
-
-
-def lines_of(block):
-    return [line for line in block.replace("\\\n", "").splitlines() if line.strip()]
-
-
-def commands(guide):
-    return [line for kind, block in blocks(guide) if kind == "sh" for line in lines_of(block)]
-
-
-def small(script):
-    for number, smaller in SMALL_NUMBERS.items():
-        script = script.replace(number, smaller)
-    return script
-
-
-def label_of(word):
-    return "B-animal" if word in ("cat", "dog") else "O"
-
-
-@pytest.fixture
-def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monkeypatch):
-    """A folder with the files that the guides name, in which the test runs."""
-    for part, named in (("train", "train"), ("valid", "val"), ("valid", "test")):
-        for language in ("de", "en"):
-            lines = toy_run.files[f"{part}.{language}"].read_text("utf-8").splitlines()
-            text = "".join(f"{line}\n" for line in lines[:320])
-            (tmp_path / f"{named}.{language}").write_text(text, "utf-8")
-    for language in ("de", "en"):  # A hundred pairs or more, as a calibration needs.
-        shutil.copy(tmp_path / f"train.{language}", tmp_path / f"held-out.{language}")
-    for name, part in (("play", "train"), ("valid", "val")):
-        sides = [(tmp_path / f"{part}.{side}").read_text("utf-8") for side in ("de", "en")]
-        text = "".join(sides).replace("\n", "\n\nANNA:\n")
-        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
-    for name in ("train", "val"):
-        sides = [(tmp_path / f"{name}.{side}").read_text("utf-8") for side in ("de", "en")]
-        pairs = [*zip(*map(str.splitlines, sides), strict=True)]
-        table = "".join(f"{source}\t{target}\n" for source, target in pairs)
-        (tmp_path / f"{name}.tsv").write_text(table, "utf-8")
-        records = ({"translation": {"de": source, "en": target}} for source, target in pairs)
-        lines = "".join(f"{json.dumps(record)}\n" for record in records)
-        (tmp_path / f"{name}.jsonl").write_text(lines, "utf-8")
-    for name, part in (("reviews", "train"), ("valid", "valid")):
-        lines = [f"{one.label}\t{one.text}\n" for one in getattr(reviews(), part)[:320]]
-        (tmp_path / f"{name}.tsv").write_text("".join(lines), "utf-8")
-    for name, part in (("names", "train"), ("valid", "val")):
-        words = (tmp_path / f"{part}.en").read_text("utf-8").splitlines()
-        texts = ("".join(f"{word} {label_of(word)}\n" for word in line.split()) for line in words)
-        (tmp_path / f"{name}.conll").write_text("\n".join(texts), "utf-8")
-    for name in ("de-en", "second"):
-        shutil.copytree(toy_run.folder, tmp_path / "runs" / name)
-    translator = kformer.load(toy_run.folder / "translator.keras")
-    encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
-    classifier = kformer.TextClassifier(translator.tokenizer, encoder, LABELS)
-    (tmp_path / "runs" / "reviews").mkdir()
-    recorded = {"files": {"valid": [str(tmp_path / "valid.tsv")]}}
-    (tmp_path / "runs" / "reviews" / "run.json").write_text(json.dumps(recorded), "utf-8")
-    classifier.save(tmp_path / "runs" / "reviews" / "classifier.keras")
-    (tmp_path / "runs" / "lm").mkdir()
-    recorded = {"files": {"valid_text": [str(tmp_path / "val.en")]}}
-    (tmp_path / "runs" / "lm" / "run.json").write_text(json.dumps(recorded), "utf-8")
-    words = marian.vocabulary()
-    marian.write_folder(tmp_path / "opus-mt-de-en", words, marian.transformer(words.pieces))
-    tiny_language_model.save(tmp_path / "runs" / "lm" / "language_model.keras")
-    shutil.copytree(tmp_path / "runs" / "lm", tmp_path / "runs" / "play")
-    shutil.copytree(toy_served, tmp_path / "served" / "de-en")
-    shutil.copy(toy_tflite, tmp_path / "de-en.tflite")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def addressed(request):
-    """A function that puts the addresses of a running server into a text that names one."""
-
-    def address(text):
-        if "localhost:850" in text:
-            server = request.getfixturevalue("toy_server")
-            text = text.replace("http://localhost:8501", server.rest)
-            text = text.replace("grpc://localhost:8500", server.grpc)
-        if "localhost:5000" in text:
-            api = request.getfixturevalue("toy_api")
-            text = text.replace("http://localhost:5000", api.url)
-        if "localhost:8601" in text:
-            server = request.getfixturevalue("classifier_server")
-            text = text.replace("http://localhost:8601", server.rest)
-        if "localhost:8701" in text:
-            server = request.getfixturevalue("language_model_server")
-            text = text.replace("http://localhost:8701", server.rest)
-        return text
-
-    return address
 
 
 def check_make(line):
@@ -179,9 +68,9 @@ def parsed(words):
 
 @pytest.mark.parametrize(
     "guide",
-    [pytest.param(guide, marks=pytest.mark.prove) if guide in LONG else guide for guide in GUIDES],
+    [guide if guide in QUICK else pytest.param(guide, marks=pytest.mark.prove) for guide in GUIDES],
 )
-def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
+def test_what_a_guide_says_to_type_works(guide, guide_folder, command, addressed):
     """In this process, each command once. Training is a dry run; exports and others are parsed."""
     done = repeated(guide)
     for kind, block in blocks(guide):
@@ -218,13 +107,13 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
 
 @pytest.mark.prove
 @pytest.mark.parametrize("guide", GUIDES)
-def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, request):
+def test_what_a_guide_says_to_type_works_as_it_stands(guide, guide_folder, addressed, request):
     """In processes of their own, with all training and exports."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     lent = {"runs/de-en", "runs/second", "runs/reviews", "runs/lm", "runs/play"}
     lent |= {"served/de-en", "de-en.tflite"}
     if "--web " in " ".join(commands(guide)):
-        (folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
+        (guide_folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
 
     def run(*process):
         result = subprocess.run(
@@ -248,7 +137,7 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
                 for option, path in pairwise(words):
                     if option in MADE_BY_OPTION and path in lent:
                         lent.remove(path)
-                        made = folder / path
+                        made = guide_folder / path
                         shutil.rmtree(made) if made.is_dir() else made.unlink()
             extra = (
                 SMALL_RUN
@@ -263,29 +152,12 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
             run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")
 
 
-ANSWER = re.compile(r"(.*?)\s+# -> (.*)")  # "..." stands for whatever may differ.
 WITH_ANSWERS = [guide for guide in GUIDES if any("# -> " in text for _, text in blocks(guide))]
 
 
 def check_answer(printed, answer):
     pattern = ".+".join(map(re.escape, answer.split(" ... ")))
     assert re.fullmatch(pattern, " ".join(printed.split())), (printed, answer)
-
-
-@pytest.fixture
-def demo_folder(demo, tmp_path, monkeypatch):
-    """A folder with what the guides name, all of it the demo's, in which the test runs."""
-    made, result = demo
-    assert result.returncode == 0, result.stderr
-    for name, part in (("train", "train"), ("val", "valid"), ("test", "test")):
-        for language in ("de", "en"):
-            shutil.copy(made / "text" / f"{part}.{language}", tmp_path / f"{name}.{language}")
-    for run in ("de-en", "second"):
-        shutil.copytree(made / "run", tmp_path / "runs" / run)
-    shutil.copytree(made / "served", tmp_path / "served" / "de-en")
-    shutil.copy(made / "translator.tflite", tmp_path / "de-en.tflite")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.prove
@@ -348,7 +220,8 @@ def answers_of(script):
 def test_a_small_task_of_the_guide_is_learned(task, answer, tmp_path):
     (script,) = (
         block
-        for kind, block in blocks("kformer/training/README.md")
+        for guide in GUIDES
+        for kind, block in blocks(guide)
         if kind == "python" and f'"runs/{task}"' in block
     )
     assert len(script.splitlines()) <= 25
@@ -385,7 +258,7 @@ def test_the_flags_that_a_guide_names_exist(guide):
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_links_of_a_guide_lead_somewhere(guide):
     here = (REPOSITORY / guide).parent
-    for link in re.findall(r"\]\(([^)]+)\)", GUIDES[guide]):
+    for link in links(guide):
         if re.match("https?:", link):
             continue
         path, _, heading = link.partition("#")
@@ -393,12 +266,6 @@ def test_the_links_of_a_guide_lead_somewhere(guide):
         assert target.exists(), link
         if heading:
             assert heading in {*headings(target.read_text("utf-8"))}, link
-
-
-def headings(text):
-    """The names that GitHub gives to the headings of a text."""
-    for title in re.findall("^#+ (.*)$", text, re.MULTILINE):
-        yield re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 @pytest.mark.parametrize("guide", GUIDES)
@@ -419,8 +286,22 @@ def test_the_fixtures_that_the_contributors_page_names_exist():
         assert f"def {name}(" in defined, name
 
 
+def linked_from(guide):
+    """The paths, from the top of the repository, of what a guide links to."""
+    folder = Path(guide).parent
+    paths = (link.partition("#")[0] for link in links(guide) if not re.match("https?:", link))
+    return {Path(os.path.normpath(folder / path)).as_posix() for path in paths if path}
+
+
 def test_the_front_page_leads_to_every_guide():
-    linked = re.findall(r"\]\(([^)]+)\)", GUIDES["README.md"])
-    assert {guide for guide in GUIDES if guide != "README.md"} <= {
-        Path(os.path.normpath(link)).as_posix() for link in linked
-    }
+    """Directly, or by a guide that it links to."""
+    direct = {"README.md", *linked_from("README.md")} & {*GUIDES}
+    assert {*GUIDES} == direct | {*GUIDES} & {path for one in direct for path in linked_from(one)}
+
+
+LONGER = {"kformer/export/README.md", "kformer/model/README.md", "kformer/training/README.md"}
+
+
+@pytest.mark.parametrize("guide", [guide for guide in GUIDES if guide not in LONGER])
+def test_a_guide_has_at_most_400_lines(guide):
+    assert len(GUIDES[guide].splitlines()) <= 400

@@ -8,6 +8,7 @@
 - `training`: parallel text, and runs that are compared, or in a process of their own.
 - `pretrained`, `tflite_content`, `beam`: folders as others publish them, the content of a `.tflite`
   file, and pipelines of Apache Beam.
+- `guides`: the guides of the package, and what they tell a reader to type.
 - `native`: programs in C++, other versions of LiteRT and an emulated Arm processor.
 - `processes`: Python in a process of its own.
 - `house_figures`: a command that counts sizes, types, names and English of a source tree.
