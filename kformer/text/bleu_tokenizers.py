@@ -61,6 +61,7 @@ _SOUTH_EAST_ASIAN = (  # Thai to Burmese; Khmer; Tai Le to Tai Tham; Balinese; a
 _UNSPACED = {_HAN_OR_KANA: 3, _SOUTH_EAST_ASIAN: 4}
 _SHARE = 0.2  # Of all letters. With fewer in such a script, other letters decide the score.
 _MAX_LINES = 1000  # Lines that are examined.
+_FEW = 100  # Tokenized lines that may be an accident; sacreBLEU's own threshold.
 
 
 def bleu_tokenizer(tokenize: str | None = None, language: str | None = None) -> str:
@@ -114,6 +115,29 @@ def warn_without_words(references: Sequence[str], tokenizer: str, stacklevel: in
             "The references have no spaces between words, so BLEU with the tokenizer "
             f"{tokenizer!r} compares whole clauses and means little: use `tokenize` (--tokenize) "
             f"{fitting}, or chrF. Received: {max(references, key=len)!r:.40}.",
+            stacklevel=stacklevel + 1,
+        )
+
+
+def warn_of_tokenized(references: Sequence[str], tokenizer: str, stacklevel: int = 1):
+    """Warns if spaces stand before the full stops of most lines, and of a hundred at least.
+
+    The warning takes the place of sacreBLEU's, which comes back at every score of a training.
+
+    Args:
+        references: Lines of text.
+        tokenizer: The name that `bleu_tokenizer` returned; "none" is for tokenized text.
+        stacklevel: As for `warnings.warn`, from the caller on.
+
+    Warns:
+        UserWarning: The tokenizer is for text as people write it.
+    """
+    tokenized = sum(line.rstrip().endswith(" .") for line in references)
+    if tokenizer != "none" and tokenized >= max(_FEW, len(references) / 2):
+        warnings.warn(
+            "The references end in ' .', as tokenized text does, so their BLEU cannot be compared "
+            "with that of text as people write it; for tokenized text use `tokenize` (--tokenize) "
+            f"none. Received: {references[0]!r:.40}.",
             stacklevel=stacklevel + 1,
         )
 

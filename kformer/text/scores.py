@@ -13,7 +13,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 
 from kformer.arguments import as_texts, check_choice
-from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
+from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_of_tokenized, warn_without_words
 
 _RESAMPLES = 1000
 
@@ -49,7 +49,8 @@ def bleu(
             not as many translations as references.
 
     Warns:
-        UserWarning: The references have no spaces between words, and the tokenizer needs them.
+        UserWarning: The references have no spaces between words, and the tokenizer needs them;
+            or they look tokenized.
     """
     translations, references = _checked(translations, references)
     metric = bleu_metric(tokenize, language, references=references, stacklevel=2)
@@ -102,11 +103,15 @@ def bleu_metric(
         ValueError: There is no such tokenizer, or it needs a package or a download.
 
     Warns:
-        UserWarning: The references have no spaces between words, and the tokenizer needs them.
+        UserWarning: The references have no spaces between words, and the tokenizer needs them;
+            or they look tokenized.
     """
     tokenizer = bleu_tokenizer(tokenize, language)
     warn_without_words(references, tokenizer, stacklevel + 1)
-    return sacrebleu.BLEU(tokenize=tokenizer, lowercase=lowercase, effective_order=effective_order)
+    warn_of_tokenized(references, tokenizer, stacklevel + 1)
+    return sacrebleu.BLEU(
+        tokenize=tokenizer, lowercase=lowercase, effective_order=effective_order, force=True
+    )
 
 
 def chrf_metric() -> sacrebleu.CHRF:

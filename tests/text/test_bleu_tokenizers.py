@@ -6,7 +6,12 @@ import warnings
 import pytest
 import sacrebleu
 
-from kformer.text.bleu_tokenizers import TOKENIZERS, bleu_tokenizer, warn_without_words
+from kformer.text.bleu_tokenizers import (
+    TOKENIZERS,
+    bleu_tokenizer,
+    warn_of_tokenized,
+    warn_without_words,
+)
 from kformer.text.scores import bleu, sentence_scorer
 
 JAPANESE = [
@@ -138,6 +143,25 @@ def test_other_lines_are_not(lines):
 def test_tokenizers_without_need_of_spaces_are_not_warned_of(tokenizer):
     with warnings.catch_warnings(record=True) as warned:
         warn_without_words([*JAPANESE, *CHINESE], tokenizer)
+    assert not warned
+
+
+def test_tokenized_references_are_warned_of_once(caplog):
+    lines = ["the dog runs ."] * 200 + ["a cat"] * 100
+    with pytest.warns(UserWarning, match="as tokenized text does") as caught:
+        score = bleu(lines, lines)
+    assert [one.filename for one in caught] == [__file__]
+    assert score.value == pytest.approx(100)
+    assert not caplog.records  # sacreBLEU's own warning, which comes with every score.
+
+
+@pytest.mark.parametrize(
+    ("lines", "tokenizer"),
+    [(["a dog ."] * 200, "none"), (["a dog .", "a cat", "a cow"] * 200, "13a"), ([], "13a")],
+)
+def test_other_references_are_not_warned_of(lines, tokenizer):
+    with warnings.catch_warnings(record=True) as warned:
+        warn_of_tokenized(lines, tokenizer)
     assert not warned
 
 
