@@ -102,7 +102,7 @@ const commands = {
 
   /** Whether the browser can keep the page. */
   async keeps() {
-    return page.evaluate(() => keepForOffline());
+    return page.evaluate(async () => (await import("./offline.js")).keepForOffline());
   },
 
   async text() {
@@ -144,31 +144,41 @@ const commands = {
     return state();
   },
 
-  /** What a function of a script of the page returns for rows of its arguments. */
+  /** What a function of a module of the page returns for rows of its arguments. */
   async call(script, name, rows) {
-    if (!(await page.evaluate((name) => name in self, name))) {
-      await page.addScriptTag({ url: script });
-    }
-    return page.evaluate(([name, rows]) => rows.map((row) => self[name](...row)), [name, rows]);
+    return page.evaluate(
+      async ([script, name, rows]) => {
+        const module = await import(`./${script}`);
+        return rows.map((row) => module[name](...row));
+      },
+      [script, name, rows],
+    );
   },
 
   /** The same, of a function whose last argument is what is known of a language, by its code. */
-  async callKnowing(name, rows) {
+  async callKnowing(script, name, rows) {
     return page.evaluate(
-      ([name, rows]) => rows.map((row) => self[name](...row.slice(0, -1), abbreviationsOf(row.at(-1)))),
-      [name, rows],
+      async ([script, name, rows]) => {
+        const module = await import(`./${script}`);
+        const { abbreviationsOf } = await import("./abbreviations.js");
+        return rows.map((row) => module[name](...row.slice(0, -1), abbreviationsOf(row.at(-1))));
+      },
+      [script, name, rows],
     );
   },
 
   /** The pieces of each line, as the page splits it. */
   async pieces(lines) {
-    return page.evaluate((lines) => lines.map((line) => piecesOf(line)), lines);
+    return commands.split(await page.$eval("#source", ({ lang }) => lang || null), lines);
   },
 
   /** The same for another language. */
   async split(language, lines) {
     return page.evaluate(
-      ([language, lines]) => lines.map(sentenceSplitter(language)),
+      async ([language, lines]) => {
+        const { sentenceSplitter } = await import("./sentences.js");
+        return lines.map(sentenceSplitter(language));
+      },
       [language, lines],
     );
   },
@@ -236,12 +246,14 @@ const commands = {
   /** What a function of the page returns for rows of arguments, whose nodes are written as HTML. */
   async nodes(name, rows) {
     return page.evaluate(
-      ([name, rows]) =>
-        rows.map((row) => {
+      async ([name, rows]) => {
+        const module = await import("./rich-text.js");
+        return rows.map((row) => {
           const holder = document.createElement("div");
-          holder.append(...self[name](...row));
+          holder.append(...module[name](...row));
           return holder.innerHTML;
-        }),
+        });
+      },
       [name, rows],
     );
   },

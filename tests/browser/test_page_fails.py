@@ -12,12 +12,12 @@ MODEL = "translator.tflite"
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda file: None, "could not be fetched: the server says 404"),
+        (lambda file: None, "could not be fetched: the server answered 404"),
         (lambda file: b"", "not whole"),
         (lambda file: file[: len(file) // 2], "not whole"),
         (lambda file: bytes(len(file) - 9_000) + file[-9_000:], "was damaged or changed"),
         (lambda file: file.replace(b'"format": 2', b'"format": 3'), "newer than this page"),
-        (lambda file: file.replace(b"kformer.json", b"another.json"), "no metadata"),
+        (lambda file: file.replace(b"kformer.json", b"another.json"), "holds no translator"),
     ],
     ids=["missing", "empty", "half", "zeros", "newer", "no metadata"],
 )

@@ -8,6 +8,7 @@ import pytest
 from support import toy
 
 MODEL = "translator.tflite"
+RUN = b"    const found = await inTurn(() => this.#signature.run(inputs));\n"
 
 
 def test_it_shows_the_metadata_of_the_file(browser, address, folder):
@@ -32,9 +33,8 @@ def test_it_shows_the_metadata_of_the_file(browser, address, folder):
 @pytest.mark.prove
 def test_typing_never_waits_for_a_translation(browser, changed):
     """Of a translator that takes three seconds, whatever the machine."""
-    marker = b"  failures.length = 0;\n"
-    slow = b"  for (const end = performance.now() + 3000; line && performance.now() < end; );\n"
-    with changed("worker.js", lambda js: js.replace(marker, slow + marker)) as address:
+    slow = b"    for (const end = performance.now() + 3000; line && performance.now() < end; );\n"
+    with changed("litert-engine.js", lambda js: js.replace(RUN, slow + RUN)) as address:
         browser("open", address)
         said = browser("typeDuring", "wir ruft uns .", toy.SOURCES[0])
     assert said["started"] == "translating"
@@ -44,21 +44,20 @@ def test_typing_never_waits_for_a_translation(browser, changed):
     assert said["status"].startswith("Translated in 3.")  # What was typed on the way was left out.
 
 
-def slowed(worker):
-    """The worker, with at least 20 ms for each sentence; its log has each text and each run."""
-    marker = b"  failures.length = 0;\n"
-    slow = b"""  console.log(`run ${line}`);
-  for (const end = performance.now() + 20; line && performance.now() < end; );
+def slowed(engine):
+    """The engine, with at least 20 ms for each sentence; its log has each text and each run."""
+    slow = b"""    console.log(`run ${line}`);
+    for (const end = performance.now() + 20; line && performance.now() < end; );
 """
-    asked = b"  wanted = data;\n"
-    return worker.replace(marker, slow + marker).replace(
-        asked, b"  console.log(`asked ${data.id}`);\n" + asked
-    )
+    asked = b"    const spent = {"
+    assert engine.count(RUN) == engine.count(asked) == 1
+    log = b"    console.log(`asked ${sentences.length}`);\n"
+    return engine.replace(RUN, slow + RUN).replace(asked, log + asked)
 
 
 def test_sentences_come_one_by_one_and_a_newer_text_stops_the_older(browser, changed):
     long = [f"wir ruft {number}" for number in range(200)]
-    with changed("worker.js", slowed) as address:
+    with changed("litert-engine.js", slowed) as address:
         browser("open", address)
         browser("translate", "das haus")
         begun = browser("begin", "\n".join(long))
@@ -69,14 +68,14 @@ def test_sentences_come_one_by_one_and_a_newer_text_stops_the_older(browser, cha
     assert begun["lines"][199] == ""  # Nothing of the text before.
     assert ended["lines"][0] == toy.TARGETS[0]
     assert (ended["pending"], ended["copy"], ended["state"]) == (0, "enabled", "ready")
-    after = log[log.index("asked 3") :]
-    assert after == ["asked 3", f"run {toy.SOURCES[0]}"]  # The other line was remembered.
+    after = log[log.index("asked 2") :]
+    assert after == ["asked 2", f"run {toy.SOURCES[0]}"]  # The other line was remembered.
     assert sum(f"run {line}" in log for line in long) < 200
 
 
 @pytest.mark.prove
 def test_a_sentence_that_did_not_change_is_not_translated_again(browser, changed):
-    with changed("worker.js", slowed) as address:
+    with changed("litert-engine.js", slowed) as address:
         browser("open", address)
         browser("translate", "Wir ruft uns! Das haus?\nWir ruft uns!")
         before = browser("translate", "Wir ruft uns! Das haus? Ein bild.\nWir ruft uns!")

@@ -121,13 +121,10 @@ def test_a_rounded_file_is_as_good_as_it_is_in_python(
 
 @pytest.mark.prove
 def test_browsers_without_relaxed_simd_get_a_build_of_their_own(browser, changed, folder):
-    def without(worker):
-        return b"""const instantiate = WebAssembly.instantiate;
-WebAssembly.instantiate = (code, imports) =>
-  imports ? instantiate(code, imports) : Promise.reject(new Error("no relaxed SIMD"));
-""" + worker.replace(b'"use strict";', b"", 1)
+    def without(module):
+        return b"WebAssembly.validate = () => false;\n" + module
 
-    with changed("worker.js", without) as address:
+    with changed("relaxed-simd.js", without) as address:
         browser("open", address)
         said = browser("translate", "\n".join(toy.SOURCES[:9]))
         fetched = [url.removeprefix(address) for url in browser("requests")]
@@ -144,16 +141,16 @@ def test_a_sentence_over_the_limit_is_split_as_in_python_and_shows_a_notice(page
         expected = PocketTranslator(folder / MODEL).translate(lines, split=True)
     said = page("translate", "\n".join(lines))
     assert said["lines"] == expected
-    why = "has a sentence that is too long: its clauses were translated one by one."
+    why = "A sentence is too long: its clauses were translated one by one."
     notices = [line for line in said["notice"].splitlines() if "too long" in line]
-    assert notices == [f"Line 2 {why}", f"Line 3 {why}"]
+    assert notices == [f"Line 2: {why}", f"Line 3: {why}"]
     assert "too long" not in (page("translate", "wir")["notice"] or "")
-    assert page("translate", too_many_bytes)["notice"].startswith("The text has a sentence that")
+    assert page("translate", too_many_bytes)["notice"].startswith(why)
 
 
 def test_what_cannot_be_split_is_said_to_be_cut(page):
     notice = page("translate", "a" + "\u0301" * 900)["notice"]
-    assert notice.startswith("The text is too long: only its beginning was translated.")
+    assert notice.startswith("A sentence is too long: only its beginning was translated.")
 
 
 def random_texts(count, alphabet):
@@ -194,10 +191,10 @@ def test_marks_and_abbreviations_are_those_of_python(page):
     lines = list(zip(random_lines(900, 13), random_lines(900, 17), languages, strict=True))
     rows = [[line, place % 2 == 0, code] for place, (line, _, code) in enumerate(lines)]
     expected = [list(piece_of(line, first, abbreviations_of(code))) for line, first, code in rows]
-    assert as_rows(page("callKnowing", "pieceOf", rows)) == expected
+    assert as_rows(page("callKnowing", "marks.js", "pieceOf", rows)) == expected
     assert 90 < sum(not source for _, source, _ in expected) < 450
     expected = [goes_on(line, rest, abbreviations_of(code)) for line, rest, code in lines]
-    assert page("callKnowing", "goesOn", lines) == expected
+    assert page("callKnowing", "abbreviations.js", "goesOn", lines) == expected
     assert 90 < expected.count(True) < 800
 
 
@@ -257,21 +254,21 @@ def test_flags_are_those_of_python(page, folder):
 
 @pytest.mark.prove
 def test_degenerate_output_shows_a_notice(browser, changed):
-    """Of a worker whose every translation is the same id nine times, without an end."""
+    """Of an engine whose every translation is the same id nine times, without an end."""
 
-    def looping(worker):
-        real = b"  const flags = translationFlags(...ids, cut, special);\n"
-        assert worker.count(real) == 1
-        return worker.replace(real, b"  ids[1].fill(7);\n" + real)
+    def looping(engine):
+        real = b"    const flags = translationFlags(...ids, cut, this.#special);\n"
+        assert engine.count(real) == 1
+        return engine.replace(real, b"    ids[1].fill(7);\n" + real)
 
-    with changed("worker.js", looping) as address:
+    with changed("litert-engine.js", looping) as address:
         browser("open", address)
         said = browser("translate", "wir ruft\n\ndas haus")
         assert said["flagged"] == [0, 2]
-        assert [line for line in said["notice"].splitlines() if "line 3" in line] == [
-            "The translation of line 3 reached its length limit without an end.",
-            "The translation of line 3 repeats itself over and over.",
-            "The translation of line 3 has an unlikely length.",
+        assert [line for line in said["notice"].splitlines() if "Line 3" in line] == [
+            "Line 3: The translation reached its length limit without an end.",
+            "Line 3: The translation repeats itself over and over.",
+            "Line 3: The translation has an unlikely length.",
         ]
         alone = browser("translate", "wir ruft")["notice"].splitlines()
         assert alone[0] == "The translation reached its length limit without an end."

@@ -13,10 +13,17 @@ import pytest
 import kformer.export
 from kformer.export import export_web_page
 from kformer.export.web.litert_js import BUILDS, find_litert_js
+from kformer.export.web.npm_package import UNUSED_BY_PAGE, npm_package
 from support import REPOSITORY, SAVED
 
 FOLDER = Path(kformer.export.__file__).parent / "web"
-PAGE = [path for path in FOLDER.iterdir() if path.is_file() and path.suffix != ".py"]
+PAGE = [path for path in FOLDER.iterdir() if path.is_file() and path.suffix not in (".py", ".md")]
+BUILD = """var ModuleFactory = () => 1;
+var ENVIRONMENT_IS_NODE = globalThis.process?.versions?.node && "renderer";
+if (ENVIRONMENT_IS_NODE) var fs = require("node:fs");
+// Export using a UMD style export, or ES6 exports if selected
+if (typeof exports === 'object') module.exports = ModuleFactory;
+"""
 
 
 @pytest.fixture
@@ -24,13 +31,13 @@ def package(tmp_path):
     """What `npm install` leaves, in small."""
     modules = tmp_path / "site" / "node_modules" / "@litertjs"
     for name in [f"core/wasm/{build}" for build in BUILDS]:
-        _write(modules / name, f"// {name}\n")
+        _write(modules / name, BUILD)
     _write(modules / "core/wasm/litert_wasm_threaded_internal.wasm", "not for a page")
     script = (
-        'import { run } from "@litertjs/wasm-utils";\nrun();\n//# sourceMappingURL=index.js.map\n'
+        'import { run } from "@litertjs/wasm-utils";\nrun(Environment.create());\n'
+        "//# sourceMappingURL=index.js.map\n"
     )
     _write(modules / "core/dist/index.js", script)
-    _write(modules / "wasm-utils/dist/index.js", "export function run() {}\n")
     _write(
         modules / "core/package.json", json.dumps({"name": "@litertjs/core", "version": "2.5.3"})
     )
@@ -48,9 +55,9 @@ def files(folder):
 
 def test_the_folder_has_all_that_the_page_needs(toy_tflite, package, tmp_path):
     folder = export_web_page(toy_tflite, tmp_path / "new" / "page", package)
-    litert = [*BUILDS, "index.js", "wasm-utils.js", "package.json", "LICENSE"]
+    litert = [*BUILDS, "index.js", "package.json", "LICENSE"]
     page = [path.name for path in PAGE]
-    made = ["translator.tflite", "page.webmanifest", "languages.js"]
+    made = ["translator.tflite", "page.webmanifest", "languages.js", "package.json"]
     assert files(folder) == {*page, *made, *(f"litert/{name}" for name in litert)}
     assert (folder / "translator.tflite").read_bytes() == toy_tflite.read_bytes()
 
@@ -60,11 +67,13 @@ def listed_by_service_worker(folder):
     return json.loads(re.search(r"const FILES = ({.*?});", text, re.DOTALL)[1])
 
 
-def test_the_service_worker_lists_every_other_file_by_its_checksum(toy_tflite, package, tmp_path):
+def test_the_service_worker_lists_the_files_of_the_page_by_their_checksums(
+    toy_tflite, package, tmp_path
+):
     folder = export_web_page(toy_tflite, tmp_path / "page", package)
     assert listed_by_service_worker(folder) == {
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        for name in files(folder) - {"service-worker.js"}
+        for name in files(folder) - {"service-worker.js", *UNUSED_BY_PAGE}
     }
 
 
@@ -103,11 +112,50 @@ def test_a_browser_can_install_the_page(toy_tflite, package, tmp_path):
     assert '<link rel="manifest" href="page.webmanifest">' in page
 
 
-def test_the_script_finds_the_one_beside_it_without_npm(toy_tflite, package, tmp_path):
+def test_the_script_finds_the_loader_of_the_page_without_npm(toy_tflite, package, tmp_path):
     folder = export_web_page(toy_tflite, tmp_path / "page", package)
     first, *rest = (folder / "litert" / "index.js").read_text().splitlines()
     assert first.startswith("// Changed by kformer export")  # As the licence asks.
-    assert rest == ['import { run } from "./wasm-utils.js";', "run();"]
+    assert rest == [
+        'import { run } from "../litert-library.js";',
+        "run(Environment.create({ webGpuDevice: null }));",
+    ]
+
+
+def test_the_builds_are_modules(toy_tflite, package, tmp_path):
+    folder = export_web_page(toy_tflite, tmp_path / "page", package)
+    for name in BUILDS:
+        if name.endswith(".js"):
+            first, *rest = (folder / "litert" / name).read_text().splitlines()
+            assert first.startswith("// Changed by kformer export")
+            assert rest == [
+                "var ModuleFactory = () => 1;",
+                "var ENVIRONMENT_IS_NODE = false;",
+                "if (ENVIRONMENT_IS_NODE) var fs = null;",
+                "export default ModuleFactory;",
+            ]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name", "version"),
+    [
+        ({"source_language": "de", "target_language": "en"}, "kformer-de-en", "1.0.0"),
+        ({"source_language": "zh-Hant", "version": "2.1.0"}, "kformer-zh-hant", "2.1.0"),
+        ({"target_language": "no code", "version": "second"}, "kformer-translator", "1.0.0"),
+    ],
+)
+def test_the_npm_package_has_the_languages_in_its_name(metadata, name, version):
+    package = npm_package(metadata)
+    assert (package["name"], package["version"]) == (name, version)
+    assert re.fullmatch(r"[a-z0-9_-]+", package["name"])
+
+
+def test_the_npm_package_names_files_of_the_folder(toy_tflite, package, tmp_path):
+    folder = export_web_page(toy_tflite, tmp_path / "page", package)
+    about = json.loads((folder / "package.json").read_text("utf-8"))
+    paths = [*about["exports"]["."].values(), about["types"], *about["sideEffects"]]
+    for path in [*paths, *(name.removeprefix("!") for name in about["files"])]:
+        assert [*folder.glob(path)], path
 
 
 def test_the_licence_of_the_package_goes_with_it(toy_tflite, package, tmp_path):
@@ -154,7 +202,7 @@ def test_another_package_is_refused(package, about, received):
         find_litert_js(package)
 
 
-@pytest.mark.parametrize("name", ["core/wasm/litert_wasm_compat_internal.wasm", "wasm-utils"])
+@pytest.mark.parametrize("name", ["core/wasm/litert_wasm_compat_internal.wasm", "core/dist"])
 def test_an_incomplete_package_is_refused(package, name):
     path = package.parent / name
     shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -162,9 +210,19 @@ def test_an_incomplete_package_is_refused(package, name):
         find_litert_js(package)
 
 
-def test_an_unknown_script_leaves_no_folder(toy_tflite, package, tmp_path):
-    _write(package / "dist" / "index.js", "export {};\n")
-    with pytest.raises(ValueError, match=r"wasm-utils once.* Received: '.*index.js'"):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dist/index.js", r"wasm-utils and .* once.* Received: '.*index.js'"),
+        (
+            "wasm/litert_wasm_internal.js",
+            r"ENVIRONMENT_IS_NODE .* once.* Received: '.*internal.js'",
+        ),
+    ],
+)
+def test_an_unknown_script_leaves_no_folder(toy_tflite, package, tmp_path, name, message):
+    _write(package / name, "export {};\n")
+    with pytest.raises(ValueError, match=message):
         export_web_page(toy_tflite, tmp_path / "page", package)
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 

@@ -1,6 +1,7 @@
-"use strict";
 // Decides where Intl.Segmenter ended a sentence too early, as `kformer.text.paragraphs.abbreviations`
 // does, with its data: LANGUAGES, of languages.js.
+
+import { LANGUAGES } from "./languages.js";
 
 const ALIASES = { no: "nb", nn: "nb", bs: "hr", sr: "hr", lb: "de" };
 const NEAR = 60; // UTF-16 units before an end that may decide about it.
@@ -9,7 +10,7 @@ const QUOTED = /["'«»„“”‘’‚‹›」』]$/u;
 const CLOSING = /["'«»„“”‘’‚‹›)\]}]+$/u;
 const NUMERAL = /^[IVXLC]+(?![\p{L}\p{N}_])/u;
 const DECIMAL = /^\p{Nd}+$/u;
-const SMALL = /^\p{Ll}/u;
+export const SMALL = /^\p{Ll}/u;
 // A letter after these is a name, such as "Plan B", and no initial.
 const LETTERED = new Set(
   (
@@ -22,7 +23,7 @@ const AFTER_QUOTATION =
   /^(?:と(?!ても|ころ|にか|りあ|もか|もだ|なり)|って|なんて|など|(?:하고|라고|이라고|라며|하며)(?![\p{L}\p{N}_]))/u;
 
 /** Returns the abbreviations and ordinals of a language, such as "de". */
-function abbreviationsOf(language) {
+export function abbreviationsOf(language) {
   const lists = LANGUAGES[ALIASES[language] ?? language] ?? {};
   const words = (kind) => (lists[kind] ?? []).join(" ").split(" ").filter(Boolean);
   return {
@@ -37,7 +38,7 @@ function abbreviationsOf(language) {
 }
 
 /** Returns whether `rest` belongs to the sentence that was ended before it. */
-function goesOn(sentence, rest, known) {
+export function goesOn(sentence, rest, known) {
   const head = sentence.slice(-NEAR).trimEnd();
   let following = rest.trimStart();
   if (!head || !following) return true; // White space alone.
@@ -53,7 +54,7 @@ function goesOn(sentence, rest, known) {
 }
 
 /** Returns whether a number before `following` is an ordinal, as in "3. Mai". */
-function isOrdinalBefore(following, known) {
+export function isOrdinalBefore(following, known) {
   const word = following.match(/^\p{L}*/u)[0].toLowerCase();
   return known.ordinals.has(word) || known.ordinalBegins.some((one) => word.startsWith(one));
 }

@@ -1,4 +1,3 @@
-"use strict";
 // Aligns the words of sentences with those of their translations, from these pairs alone.
 //
 // It is `kformer.documents.pair_alignment`, which has the sources, for a text in the page.
@@ -14,7 +13,7 @@ const STEEPNESS = 4; // Of the prior at the diagonal.
  * its weights at the source words, whose sum is 1.
  * @param {{source: string[], target: string[]}[]} pairs Words, at least one on each side.
  */
-function alignPairs(pairs) {
+export function alignPairs(pairs) {
   const priors = pairs.map(priorOf);
   const sources = pairs.map(({ source }) => source);
   const targets = pairs.map(({ target }) => target);
@@ -113,6 +112,6 @@ function transposed(weights) {
   return weights[0].map((_, s) => weights.map((row) => row[s]));
 }
 
-function sumOf(numbers) {
+export function sumOf(numbers) {
   return numbers.reduce((sum, number) => sum + number, 0);
 }

@@ -1,4 +1,3 @@
-"use strict";
 // Reads the archive at the end of a .tflite file: a ZIP of uncompressed JSON files.
 
 const END = 0x06054b50; // Signature of the record that ends the archive.
@@ -10,7 +9,7 @@ const STORED = 0; // Uncompressed.
  * @param {Uint8Array} bytes A whole .tflite file.
  * @returns {Object} name -> value; throws an Error where there is no such archive.
  */
-function filesAtTheEnd(bytes) {
+export function filesAtTheEnd(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = placeOfTheEnd(view);
   const sizeOfList = view.getUint32(end + 12, true);

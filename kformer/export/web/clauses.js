@@ -1,4 +1,3 @@
-"use strict";
 // Splits a sentence that is too long for the file, as `kformer.text.paragraphs.sentence_splitting` does.
 
 const ENDS = [
@@ -14,7 +13,7 @@ const JOINER = "\u200d";
  * The first part ends in the middle half of the sentence, as near to its middle as it can: with a
  * clause; if none ends there, with a word; else with a character that users would call one.
  */
-function halves(sentence) {
+export function halves(sentence) {
   const characters = [...sentence];
   const middle = characters.length / 2;
   const most = middle / 2;

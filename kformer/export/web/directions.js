@@ -1,5 +1,6 @@
-"use strict";
 // The menu of a translator that translates in several directions.
+
+import { messageOf, nameOfLanguage } from "./messages.js";
 
 /**
  * Returns the directions to choose from, the trained ones first.
@@ -7,7 +8,7 @@
  *     `directions`, such as ["de-en", "en-de"], are those of the training text, if they are known.
  * @returns {{source: ?string, target: ?string, isTrained: boolean}[]} at least one.
  */
-function directionsOf({ source_language, target_language, target_languages, directions }) {
+export function directionsOf({ source_language, target_language, target_languages, directions }) {
   const source = source_language ?? null;
   const codes = Array.isArray(target_languages) ? target_languages : Object.keys(target_languages ?? {});
   const targets = codes.length ? codes : [target_language ?? null];
@@ -24,14 +25,15 @@ function directionsOf({ source_language, target_language, target_languages, dire
 }
 
 /** Returns a direction in words, such as "German to English". */
-function nameOf({ source, target, isTrained }) {
-  const to = language(target) ?? "the other language";
-  const name = source ? `${language(source)} to ${to}` : `To ${to}`;
-  return isTrained ? name : `${name} (not trained)`;
+export function nameOf({ source, target, isTrained }) {
+  const to = nameOfLanguage(target) ?? messageOf("other language");
+  const from = nameOfLanguage(source);
+  const direction = from ? messageOf("direction", { from, to }) : messageOf("direction to", { to });
+  return isTrained ? direction : messageOf("direction untrained", { direction });
 }
 
 /** Fills a menu with directions and shows it, if there are several; `choose` is called with one. */
-function fillMenu(menu, directions, choose) {
+export function fillMenu(menu, directions, choose) {
   const options = directions.map((direction, i) => new Option(nameOf(direction), i));
   menu.replaceChildren(...options);
   menu.hidden = options.length < 2;

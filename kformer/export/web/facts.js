@@ -1,36 +1,28 @@
-"use strict";
 // Describes a translator by its metadata.
 
-/** Returns the sentence parts that describe a translator of `size` bytes. */
-function factsOf(metadata, size) {
-  const search = metadata.beam_size > 1 ? `${metadata.beam_size} beams` : "greedy search";
-  const parameters = metadata.parameters.toLocaleString("en", {
-    notation: "compact",
-    compactDisplay: "long",
-    maximumFractionDigits: 1,
-  });
+import { LANGUAGE, messageOf } from "./messages.js";
+
+/** Returns the sentence parts that describe a translator; those that are not known are left out. */
+export function factsOf(metadata, size) {
   return [
-    `${megabytes(size)}, ${parameters} parameters, ${metadata.precision}, ${search}`,
-    `kformer ${metadata.kformer}`,
-    metadata.licence && `Licence: ${metadata.licence}`,
+    size && numbersOf(metadata, size),
+    metadata.kformer && `kformer ${metadata.kformer}`,
+    metadata.licence && messageOf("licence", { licence: metadata.licence }),
     metadata.citation,
   ].filter(Boolean);
 }
 
-/** Returns the English name of a language, or `code` if it is no language code. */
-function language(code) {
-  try {
-    return code && new Intl.DisplayNames("en", { type: "language" }).of(code);
-  } catch {
-    return code;
-  }
+function numbersOf({ beam_size: beams, parameters, precision }, size) {
+  const style = { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 };
+  return messageOf("facts", {
+    size: megabytes(size),
+    parameters: parameters.toLocaleString(LANGUAGE, style),
+    precision,
+    search: beams > 1 ? messageOf("beams", { count: beams }) : messageOf("greedy"),
+  });
 }
 
-function megabytes(bytes) {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-function time(milliseconds) {
-  if (milliseconds < 1000) return `${Math.max(1, Math.round(milliseconds))} ms`;
-  return `${(milliseconds / 1000).toFixed(1)} s`;
+export function megabytes(bytes) {
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return `${(bytes / 1e6).toLocaleString(LANGUAGE, digits)} MB`;
 }

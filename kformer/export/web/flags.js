@@ -1,4 +1,3 @@
-"use strict";
 // Flags of degenerate output, computed from ids as `kformer.text.degenerate` does.
 
 const MIN_ECHOES = 8; // Ids that must repeat the n-gram before them, in a loop.
@@ -14,7 +13,7 @@ const SLACK = 10; // and so many more, because a short sentence may well need th
  * @param {{padding: number, end: number}} special The padding id, and the target's end id.
  * @returns {string[]} Of "source cut", "length limit", "loop", "length ratio".
  */
-function translationFlags(source, found, cut, special) {
+export function translationFlags(source, found, cut, special) {
   const flags = cut ? ["source cut"] : [];
   const read = source.filter((id) => id !== special.padding);
   if (read.length === 1) return flags; // A blank line.

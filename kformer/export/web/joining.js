@@ -1,4 +1,3 @@
-"use strict";
 // Translations in the places of their sources, as in `kformer.text.paragraphs.joining`.
 
 // Characters of Chinese and Japanese, which have no spaces between sentences.
@@ -16,7 +15,7 @@ const UNSPACED_WORDS = new RegExp(
 const SPACES = /^[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*$/u;
 
 /** Returns pieces that all have a source, but the only one of a text without any. */
-function withSources(pieces) {
+export function withSources(pieces) {
   let kept = "";
   const found = [];
   for (const { before, source, after } of pieces) {
@@ -38,7 +37,7 @@ function withSources(pieces) {
  * Returns what separates the translations of two pieces of a text that follow each other: no space
  * between sentences of Chinese and Japanese, one between others, and all else as in the source.
  */
-function between(piece, translation, nextPiece, nextTranslation) {
+export function between(piece, translation, nextPiece, nextTranslation) {
   const gap = piece.after + nextPiece.before;
   if (!translation || !nextTranslation || !SPACES.test(gap)) return gap;
   if (isUnspaced(translation + nextTranslation)) return gap.includes("\u3000") ? "\u3000" : "";
@@ -64,7 +63,7 @@ function lastOf(text) {
 }
 
 /** Returns the text of pieces with their translations in place of their sources. */
-function joined(pieces, translations) {
+export function joined(pieces, translations) {
   let text = "";
   pieces.forEach((piece, i) => {
     text += i ? between(pieces[i - 1], translations[i - 1], piece, translations[i]) : piece.before;

@@ -1,22 +1,15 @@
-"use strict";
 // The lines of the translation, their sentences, finished and pending, and their flags.
 
-const FLAGS = {
-  "source split": (whose) =>
-    `${whose.text} has a sentence that is too long: its clauses were translated one by one.`,
-  "source cut": (whose) => `${whose.text} is too long: only its beginning was translated.`,
-  "translation cut": (whose) => `There was no room for the end of ${whose.translation}.`,
-  "length limit": (whose) => `${capital(whose.translation)} reached its length limit without an end.`,
-  loop: (whose) => `${capital(whose.translation)} repeats itself over and over.`,
-  "length ratio": (whose) => `${capital(whose.translation)} has an unlikely length.`,
-  unsure: (whose) => `${capital(whose.translation)} is a guess where it is underlined.`,
-};
+import { between } from "./joining.js";
+import { messageOf, messageOfFlag } from "./messages.js";
+import { placedMarks } from "./placing.js";
+import { nodesOf, nodesOfMarkup } from "./rich-text.js";
 
 // Sum of the squares of lengths of sentences that are aligned together: 90 of 150 characters.
 const MOST_ALIGNED = 2_000_000;
 
 /** Shows and counts the sentences of one text's translation in `element`, as they arrive. */
-class Lines {
+export class Lines {
   constructor(element) {
     this.element = element;
     this.known = new Map(); // Source sentence of the shown text -> {text, flags, quality}.
@@ -110,11 +103,9 @@ class Lines {
       for (const flag of this.known.get(keyOf(piece))?.flags ?? []) flags.get(line).add(flag);
     }
     return [...flags.values()].flatMap((ofLine, i) => {
-      const whose =
-        flags.size > 1
-          ? { text: `Line ${i + 1}`, translation: `the translation of line ${i + 1}` }
-          : { text: "The text", translation: "the translation" };
-      return [...ofLine].map((flag) => FLAGS[flag](whose));
+      const messages = [...ofLine].map(messageOfFlag);
+      const named = (message) => messageOf("line", { line: i + 1, message });
+      return flags.size > 1 ? messages.map(named) : messages;
     });
   }
 
@@ -159,8 +150,13 @@ function fill({ piece, span }, { text, flags, markup, quality }) {
   else place([{ piece, span }], [text]);
   span.classList.remove("pending");
   span.classList.toggle("flagged", flags.length > 0);
-  // Of 100, as chrF, of which the quality is an estimate.
-  span.title = quality === undefined ? "" : `Estimated quality: ${Math.round(100 * quality)} of 100`;
+  span.title = titleOf(flags, quality);
+}
+
+/** Returns what a sentence is underlined for, and its quality as chrF, which is of 100. */
+function titleOf(flags, quality) {
+  const estimated = quality !== undefined && messageOf("quality", { quality: Math.round(100 * quality) });
+  return [...flags.map(messageOfFlag), estimated].filter(Boolean).join("\n");
 }
 
 /** Shows translations with the marks of their sentences, whose words are aligned together. */
@@ -173,8 +169,4 @@ function place(sentences, translations) {
   sentences.forEach(({ piece, span }, i) => {
     if (piece.marks) span.replaceChildren(...nodesOf(translations[i], placed[i]));
   });
-}
-
-function capital(text) {
-  return text[0].toUpperCase() + text.slice(1);
 }

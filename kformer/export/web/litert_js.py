@@ -1,9 +1,10 @@
 """LiteRT.js, copied from an installed npm package into a web page.
 
 A page needs two of the package's builds: the default one, and one for browsers without relaxed
-SIMD; LiteRT.js chooses.
+SIMD. Their scripts become modules, which module workers and bundlers can load.
 """
 
+import re
 import shutil
 from importlib import resources
 from pathlib import Path
@@ -18,7 +19,12 @@ BUILDS = [
     f"litert_wasm{kind}_internal.{ending}" for kind in ("", "_compat") for ending in ("js", "wasm")
 ]
 _LOADER = "@litertjs/wasm-utils"  # The package that the script imports by name.
-_CHANGED = "// Changed by kformer export: the script beside this one is imported by its path.\n"
+_CHANGED = "// Changed by kformer export: {}.\n"
+_BY_NAME = f'"{_LOADER}"'
+_NODE = re.compile(r"var ENVIRONMENT_IS_NODE = [^\n;]+;")  # Modules lack `require`.
+_REQUIRED = re.compile(r'require\("node:\w+"\)')
+_ENVIRONMENT = "Environment.create()"
+_EXPORTS = "// Export using a UMD style export"
 
 
 class _Package(TypedDict):
@@ -70,22 +76,17 @@ def copy_litert_js(folder: Path, into: Path):
 
     Args:
         folder: From `find_litert_js`.
+
+    Raises:
+        ValueError: A script is not written as that of version TESTED.
     """
     into.mkdir()
-    sources = _sources(folder)
-    for name, path in sources.items():
-        if path.suffix == ".wasm" or name in BUILDS:
+    for name, path in _sources(folder).items():
+        if path.suffix == ".wasm":
             shutil.copyfile(path, into / name)
-    (into / "wasm-utils.js").write_text(_without_map(sources["wasm-utils.js"]), "utf-8")
-    script = _without_map(sources["index.js"])
-    by_name = f'"{_LOADER}"'
-    if script.count(by_name) != 1:
-        raise ValueError(
-            f"The script of {PACKAGE} must import {_LOADER} once, as version {TESTED} does: "
-            f"`{INSTALL}`. Received: {str(sources['index.js'])!r}."
-        )
-    changed = _CHANGED + script.replace(by_name, '"./wasm-utils.js"')
-    (into / "index.js").write_text(changed, "utf-8")
+        else:
+            change = _with_library if name == "index.js" else _as_module
+            (into / name).write_text(change(path), "utf-8")
     shutil.copyfile(folder / "package.json", into / "package.json")
     _copy_licence(folder, into)
 
@@ -108,8 +109,6 @@ def _sources(folder):
     """Returns dict name -> path of all files to copy except the licence."""
     paths = {name: folder / "wasm" / name for name in BUILDS}
     paths["index.js"] = folder / "dist" / "index.js"
-    loader = _installed(_LOADER, folder)
-    paths["wasm-utils.js"] = (loader or folder / "node_modules" / _LOADER) / "dist" / "index.js"
     for path in paths.values():
         if not path.is_file():
             raise FileNotFoundError(
@@ -118,10 +117,35 @@ def _sources(folder):
     return paths
 
 
-def _without_map(path):
-    """Returns the text of a script without the line that names its source map."""
+def _with_library(path):
+    """Returns the package's script, which imports `litert-library.js` of the page."""
     lines = path.read_text("utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
+    script = "".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
+    if script.count(_BY_NAME) != 1 or script.count(_ENVIRONMENT) != 1:
+        raise _unknown(path, f"import {_LOADER} and create an environment once")
+    change = _CHANGED.format(
+        "the loader of its builds is imported by its path, and no GPU is woken"
+    )
+    script = script.replace(_ENVIRONMENT, "Environment.create({ webGpuDevice: null })")
+    return change + script.replace(_BY_NAME, '"../litert-library.js"')
+
+
+def _as_module(path):
+    """Returns the script of a build, which exports what it defined for all scripts of a page."""
+    script = path.read_text("utf-8")
+    if script.count(_EXPORTS) != 1 or len(_NODE.findall(script)) != 1:
+        raise _unknown(path, "define ENVIRONMENT_IS_NODE and its exports once")
+    script = _NODE.sub("var ENVIRONMENT_IS_NODE = false;", script[: script.index(_EXPORTS)])
+    script = _REQUIRED.sub("null", script)  # Never reached; bundlers would look for it.
+    change = _CHANGED.format("this is a module, and loads its code in the same way in Node.js")
+    return f"{change}{script}export default ModuleFactory;\n"
+
+
+def _unknown(path, what):
+    return ValueError(
+        f"The scripts of {PACKAGE} must {what}, as those of version {TESTED} do: `{INSTALL}`. "
+        f"Received: {str(path)!r}."
+    )
 
 
 def _copy_licence(folder, into):

@@ -1,5 +1,6 @@
-"use strict";
 // Parts of a text that are kept as they are, as in `kformer.text.paragraphs.marks`.
+
+import { abbreviationsOf, isOrdinalBefore, SMALL } from "./abbreviations.js";
 
 // Each of these may be followed by others, as in "> - 1. a)".
 const LIST_MARK = new RegExp(
@@ -53,7 +54,7 @@ function hasLetter(text) {
 }
 
 /** Takes off white space, list marks and, at both ends, symbols such as emoji. */
-function pieceOf(sentence, beginsLine, known) {
+export function pieceOf(sentence, beginsLine, known) {
   const start = markEnd(sentence, beginsLine, known);
   const source = sentence.slice(start).replace(TRAILING, "").replace(DOTS, "");
   if (!hasLetter(source)) return { before: sentence, source: "", after: "" };
@@ -61,12 +62,12 @@ function pieceOf(sentence, beginsLine, known) {
 }
 
 /** Takes a part of a sentence that was too long as `pieceOf` takes a sentence. */
-function pieceOfPart(part) {
+export function pieceOfPart(part) {
   return pieceOf(part, false, abbreviationsOf(""));
 }
 
 /** Returns where the white space and the marks at the beginning of a text end. */
-function markEnd(text, beginsLine, known) {
+export function markEnd(text, beginsLine, known) {
   let end = text.length - text.trimStart().length;
   for (let found; (found = endOfMark(text, end, beginsLine, known)); ) end = found;
   return end;

@@ -1,14 +1,16 @@
-"use strict";
 // Stores the page for offline use, with service-worker.js.
 //
 // Browsers allow that over TLS and from localhost; elsewhere the page needs its server.
 
+import { hasRelaxedSimd } from "./relaxed-simd.js";
+
 const storage = location.protocol === "file:" ? undefined : navigator.serviceWorker;
 
 /** Stores all files of the page in the browser; returns whether it now works offline. */
-async function keepForOffline() {
+export async function keepForOffline() {
   if (!storage) return false;
-  const registration = await storage.register("service-worker.js");
+  const build = hasRelaxedSimd() ? "relaxed-simd" : "compat";
+  const registration = await storage.register(`service-worker.js?build=${build}`);
   registration.addEventListener("updatefound", () => useWhenStored(registration.installing));
   if (registration.waiting) useWhenStored(registration.waiting);
   return reached(registration.active ?? registration.installing, ["activated", "redundant"]);

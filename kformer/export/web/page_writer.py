@@ -1,4 +1,4 @@
-"""A folder with a web page that translates: the `.tflite` file, LiteRT.js, and the page itself.
+"""A folder with a web page that translates: the `.tflite` file, LiteRT.js, the page and its module.
 
 The page shows metadata from the `.tflite` file. For offline use it has a web manifest and a service
 worker, which stores all files in the browser by their checksums, so another `.tflite` file needs
@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from kformer.export.web.litert_js import copy_litert_js, find_litert_js
+from kformer.export.web.npm_package import MANIFEST, UNUSED_BY_PAGE, npm_package
 from kformer.files import Publication, check_writable, json_text, part_of
 from kformer.kinds import TRANSLATOR
 from kformer.pocket.metadata import check_kind, check_whole, read_metadata
@@ -53,7 +54,9 @@ def write_web_manifest(
 
 
 def write_service_worker(folder: str | Path, template: str):
-    """Writes `service-worker.js`, which lists all other files of `folder`, so it is written last.
+    """Writes `service-worker.js`, which lists the other files of `folder`, so it is written last.
+
+    Files that are for Node.js and npm alone are not listed.
 
     Args:
         folder: The page's folder.
@@ -62,7 +65,7 @@ def write_service_worker(folder: str | Path, template: str):
     files = {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.relative_to(folder).as_posix() not in UNUSED_BY_PAGE
     }
     listed = json.dumps(files, indent=2)
     version = hashlib.sha256((listed + template).encode()).hexdigest()[:16]
@@ -73,29 +76,7 @@ def write_service_worker(folder: str | Path, template: str):
 
 MODEL = "translator.tflite"
 LANGUAGES = "languages.js"  # Abbreviations, for abbreviations.js.
-PAGE = (
-    "index.html",
-    "page.css",
-    "page.js",
-    "facts.js",
-    "directions.js",
-    "sentences.js",
-    "joining.js",
-    "rich-text.js",
-    "aligning.js",
-    "placing.js",
-    "lines.js",
-    "offline.js",
-    "abbreviations.js",
-    "marks.js",
-    "worker.js",
-    "archive.js",
-    "flags.js",
-    "clauses.js",
-    "icon.svg",
-    *(f"icon-{size}.png" for size in ICON_SIZES),
-    "LICENSE",
-)
+PAGE_SUFFIXES = {".html", ".css", ".js", ".ts", ".svg", ".png"}
 
 
 def export_web_page(
@@ -106,7 +87,9 @@ def export_web_page(
 ) -> Path:
     """Writes a folder for any web server; the page fetches nothing from other servers.
 
-    The page of a translator with several languages has a menu of its directions.
+    The folder is also an npm package: its module `kformer.js` translates in other pages, in
+    bundlers and in Node.js. The page of a translator with several languages has a menu of its
+    directions.
 
     Args:
         tflite: A file that `kformer.export.export_tflite` wrote.
@@ -138,13 +121,16 @@ def export_web_page(
     page = resources.files("kformer.export.web")
     with part_of(publication) as together, together.writing(folder) as temporary:
         temporary.mkdir()
-        for name in PAGE:
-            (temporary / name).write_bytes((page / name).read_bytes())
+        for file in page.iterdir():
+            is_of_page = Path(file.name).suffix in PAGE_SUFFIXES or file.name == "LICENSE"
+            if is_of_page and file.name != SERVICE_WORKER:
+                (temporary / file.name).write_bytes(file.read_bytes())
         data = json.dumps(read_abbreviations(), ensure_ascii=False)
-        (temporary / LANGUAGES).write_text(f"const LANGUAGES = {data};\n", "utf-8")
+        (temporary / LANGUAGES).write_text(f"export const LANGUAGES = {data};\n", "utf-8")
         copy_litert_js(litert_js, temporary / "litert")
         shutil.copyfile(tflite, temporary / MODEL)
         languages = [metadata.get(f"{side}_language") for side in ("source", "target")]
         write_web_manifest(temporary, *languages)
+        (temporary / MANIFEST).write_text(json_text(npm_package(metadata)), "utf-8")
         write_service_worker(temporary, (page / SERVICE_WORKER).read_text("utf-8"))
     return folder

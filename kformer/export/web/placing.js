@@ -1,7 +1,8 @@
-"use strict";
 // Puts the marks of a sentence into its translation, by aligning their words.
 //
 // It is `kformer.documents.word_places` for marks, which begin and end at words.
+
+import { alignPairs, sumOf } from "./aligning.js";
 
 const LONGEST = 200; // Words of a sentence that is aligned; of longer ones, they are counted.
 const SHARE = 0.5; // A word is in a mark if more of its weight is at the words of the mark.
@@ -14,7 +15,7 @@ const MARKED_WORDS =
  * @param {{source: string, marks: object[], translation: string}[]} sentences `marks` of the source;
  *     nested, the outer ones first. All sentences together show which words belong together.
  */
-function placedMarks(sentences) {
+export function placedMarks(sentences) {
   const spans = sentences.map(({ source, translation }) => [source, translation].map(wordSpans));
   const isAligned = spans.map((both) => both.every(({ length }) => length && length <= LONGEST));
   const words = (text, ofText) => ofText.map((span) => text.slice(...span));

@@ -1,4 +1,3 @@
-"use strict";
 // Rich text: lines of text with marks, such as links and emphasis, from pasted HTML and to nodes.
 //
 // A mark is {start, end, name, href}: two places in the text and the name of an element. Marks are
@@ -33,7 +32,7 @@ function elementNames(names) {
  * @param {string} html
  * @returns {{text: string, marks: object[]}}
  */
-function richText(html) {
+export function richText(html) {
   const reader = new RichTextReader();
   reader.read(new DOMParser().parseFromString(html, "text/html").body, 0);
   return reader.finish();
@@ -144,12 +143,12 @@ function allowedLink(href) {
   }
 }
 
-function byNesting(a, b) {
+export function byNesting(a, b) {
   return a.start - b.start || b.end - a.end;
 }
 
 /** Returns the marks of a text after its characters from `start` to `end` were replaced by others. */
-function marksAfterEdit(marks, start, end, length) {
+export function marksAfterEdit(marks, start, end, length) {
   const after = start + length;
   return marks
     .map((mark) => ({
@@ -161,7 +160,7 @@ function marksAfterEdit(marks, start, end, length) {
 }
 
 /** Returns where two texts differ: {start, end} in the first one, and the length in the second. */
-function difference(before, after) {
+export function difference(before, after) {
   const most = Math.min(before.length, after.length);
   let start = 0;
   while (start < most && before[start] === after[start]) start += 1;
@@ -171,7 +170,7 @@ function difference(before, after) {
 }
 
 /** Returns the inline marks between two places of a text, with places counted from the first. */
-function marksWithin(marks, start, end) {
+export function marksWithin(marks, start, end) {
   return marks
     .filter((mark) => MARK_NAMES.has(mark.name) && mark.start < end && mark.end > start)
     .map((mark) => ({
@@ -182,13 +181,13 @@ function marksWithin(marks, start, end) {
 }
 
 /** Returns the name of the block that marks a line, "p" if none does. */
-function blockOf(marks, start, end) {
+export function blockOf(marks, start, end) {
   const inside = (mark) => BLOCK_MARKS.has(mark.name) && mark.start < end && mark.end > start;
   return marks.findLast(inside)?.name ?? "p";
 }
 
 /** Returns the nodes of a text with inline marks. */
-function nodesOf(text, marks) {
+export function nodesOf(text, marks) {
   const root = document.createDocumentFragment();
   const open = [{ element: root, end: text.length }];
   let done = 0;
@@ -224,7 +223,7 @@ function markElement(name, href) {
 }
 
 /** Returns the HTML of a text with inline marks. */
-function markupOf(text, marks) {
+export function markupOf(text, marks) {
   const holder = document.createElement("div");
   holder.append(...nodesOf(text, marks));
   return plainLinks(holder).innerHTML;
@@ -239,13 +238,13 @@ function plainLinks(element) {
 }
 
 /** Returns the nodes of a translated sentence in HTML, of which only marks and text are taken. */
-function nodesOfMarkup(html) {
+export function nodesOfMarkup(html) {
   const { text, marks } = richText(html);
   return nodesOf(text, marks.filter(({ name }) => MARK_NAMES.has(name)));
 }
 
 /** Returns shown lines as HTML for the clipboard: paragraphs, headings and lists. */
-function markupOfLines(lines) {
+export function markupOfLines(lines) {
   const holder = document.createElement("div");
   for (const line of lines) {
     if (!line.textContent.trim()) continue;

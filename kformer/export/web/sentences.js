@@ -1,5 +1,8 @@
-"use strict";
 // Splits lines into sentences, with the browser's own rules and what abbreviations.js and marks.js add.
+
+import { abbreviationsOf, goesOn } from "./abbreviations.js";
+import { withSources } from "./joining.js";
+import { markEnd, pieceOf } from "./marks.js";
 
 // Where the browser takes a mark that opens a quotation for one that closes the sentence before.
 const OPENED = /(?:(?<=\s)["'«»„“”‘’(\[{¿¡]|[「『（《〈【])+$/u;
@@ -9,7 +12,7 @@ const OPENED = /(?:(?<=\s)["'«»„“”‘’(\[{¿¡]|[「『（《〈【])+
  * line. A browser without Intl.Segmenter gets the whole line.
  * @param {string | undefined} language The code of the language; the browser's own by default.
  */
-function sentenceSplitter(language) {
+export function sentenceSplitter(language) {
   const code = isLanguage(language) ? language : undefined;
   const known = abbreviationsOf((code ?? "en").toLowerCase().split(/[-_]/)[0]);
   const segmenter = Intl.Segmenter && new Intl.Segmenter(code, { granularity: "sentence" });

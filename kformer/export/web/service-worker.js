@@ -2,13 +2,18 @@
 // Serves the page's files from a cache, so that it works offline.
 //
 // The export writes all files and their checksums (SHA-256) into FILES. Each version is stored
-// completely, in a cache of its own, or not at all; files of two versions are never mixed.
+// completely, in a cache of its own, or not at all; files of two versions are never mixed. Of the
+// two builds of LiteRT only the one that runs here is stored: the page registers this script with
+// the parameter "build", which is "relaxed-simd" or "compat".
 
 const FILES = {}; // Written by the export: path -> checksum.
 const VERSION = ""; // Written by the export: the checksum of all.
 
 const PREFIX = `kformer ${self.registration.scope} `; // Other pages of this site keep their caches.
-const CACHE = PREFIX + VERSION;
+const BUILD = new URLSearchParams(self.location.search).get("build");
+const OTHER_BUILD =
+  BUILD === "compat" ? /^(?:worker|litert\/litert_wasm_internal)\./ : /^(?:worker-|litert\/litert_wasm_)compat/;
+const CACHE = `${PREFIX}${VERSION} ${BUILD}`;
 
 self.addEventListener("install", (event) => event.waitUntil(store()));
 self.addEventListener("activate", (event) => event.waitUntil(takeOver()));
@@ -25,6 +30,7 @@ async function store() {
   try {
     const cache = await caches.open(CACHE);
     for (const [path, checksum] of Object.entries(FILES)) {
+      if (OTHER_BUILD.test(path)) continue;
       await cache.put(path, await fetched(path, checksum));
     }
   } catch (error) {

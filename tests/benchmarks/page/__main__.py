@@ -6,7 +6,7 @@
 
 The engine is the npm package `@browsermt/bergamot-translator`, Marian in WebAssembly, which
 Firefox's translators were made for. Both have the same weights, in int8, and the same sentences;
-each has one thread. The page is what `kformer export --web` writes, driven by its own worker.
+each has one thread. The page is what `kformer export --web` writes, driven by its module.
 
 They take turns of two rounds; the second counts. A round opens the page anew and waits for its
 first answer, with all that is fetched and compiled for it; then it translates sentences one after
