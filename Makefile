@@ -6,7 +6,7 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
-.PHONY: help demo test test-jax prove runtime-wheel docs bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo test test-jax prove runtime-wheel docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ runtime-wheel: venv  ## Build the wheel kformer-runtime, which needs no TensorFl
 docs: venv  ## Build the API reference from the docstrings, in build/docs.
 	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 \
 		$(BIN)/python -W error -m support.api_reference build/docs
+
+notebook: venv  ## Run the teaching notebook and store its outputs: about ten minutes on 2 cores.
+	PYTHONPATH=tests $(BIN)/python -m support.notebook
 
 bench-train: .venv-bench/installed  ## Measure training against others; SOURCE=, TARGET=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.training \

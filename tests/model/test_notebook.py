@@ -1,0 +1,88 @@
+"""The teaching notebook: valid, complete, with the outputs of its code, and it runs."""
+
+import ast
+import importlib
+import re
+
+import nbformat
+import numpy as np
+import pytest
+
+import kformer
+from support.notebook import PATH, code_cells, digest_of_code, run, text_of
+
+NUMBER = re.compile(r"\d+\.\d+")
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    return nbformat.read(PATH, as_version=4)
+
+
+def base(version):
+    """The release that a version is, or precedes: 0.2.0 of 0.2.0.dev0."""
+    return version.split(".dev")[0]
+
+
+def test_it_is_a_valid_notebook_that_a_page_can_show(notebook):
+    nbformat.validate(notebook)
+    assert PATH.stat().st_size < 400_000
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_its_outputs_are_those_of_its_code(notebook):
+    cells = code_cells(notebook)
+    assert [cell.execution_count for cell in cells] == [*range(1, len(cells) + 1)]
+    assert all(cell.outputs for cell in cells)
+    assert not any(output.output_type == "error" for cell in cells for output in cell.outputs)
+    assert notebook.metadata.kformer.code == digest_of_code(notebook)  # Else: make notebook
+
+
+def test_its_outputs_are_those_of_this_version(notebook):
+    name, version = text_of(code_cells(notebook)[0]).split()
+    assert (name, base(version)) == ("kformer", base(kformer.__version__))
+
+
+def test_it_shows_a_translation_and_pictures(notebook):
+    cells = code_cells(notebook)
+    assert "S i want a beer E\n" in "".join(map(text_of, cells))
+    assert "Ich möchte ein Bier. -> I want a beer.\n" in "".join(map(text_of, cells))
+    pictures = [output for cell in cells for output in cell.outputs if "image/png" in str(output)]
+    assert len(pictures) >= 5
+
+
+def test_the_names_of_the_package_in_it_exist(notebook):
+    code = ast.parse("\n".join(cell.source for cell in code_cells(notebook)))
+    used = set()
+    for node in ast.walk(code):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id == "kformer":
+                used.add(("kformer", node.attr))
+        elif isinstance(node, ast.ImportFrom) and node.module.startswith("kformer"):
+            used.update((node.module, alias.name) for alias in node.names)
+    assert len(used) > 15
+    for module, name in used:
+        assert hasattr(importlib.import_module(module), name), (module, name)
+
+
+def test_it_installs_the_package_only_where_it_is_missing(notebook):
+    first = code_cells(notebook)[0].source
+    installs = [line for line in first.splitlines() if "pip" in line]
+    assert len(installs) == 1 and installs[0].startswith("    ")
+    assert 'if importlib.util.find_spec("kformer") is None:' in first
+
+
+@pytest.mark.prove
+@pytest.mark.tensorflow("the notebook trains a translator")
+def test_all_of_it_runs_and_prints_what_it_stores(notebook, tmp_path):
+    """But for the cells with the tag "varies": how training goes differs between machines."""
+    again = run(PATH, tmp_path)
+    for stored, repeated in zip(code_cells(notebook), code_cells(again), strict=True):
+        kinds = [[output.output_type for output in cell.outputs] for cell in (stored, repeated)]
+        assert kinds[0] == kinds[1]
+        if "varies" in stored.metadata.get("tags", ()):
+            continue
+        texts = text_of(stored), text_of(repeated)
+        assert NUMBER.sub("#", texts[0]) == NUMBER.sub("#", texts[1])
+        numbers = [[*map(float, NUMBER.findall(text))] for text in texts]
+        np.testing.assert_allclose(*numbers, atol=0.02)
