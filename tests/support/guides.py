@@ -33,7 +33,12 @@ ANSWER = re.compile(r"(.*?)\s+# -> (.*)")  # "..." stands for whatever may diffe
 
 
 def blocks(guide):
-    """Pairs of language and content: the blocks that are run."""
+    """Pairs of language and content: the blocks that are run.
+
+    Those of a translated guide are the original's, as a test of its own holds.
+    """
+    if guide.endswith(".zh.md"):
+        return []
     return re.findall(r"^```(sh|python)\n(.*?)^```$", GUIDES[guide], re.DOTALL | re.MULTILINE)
 
 
