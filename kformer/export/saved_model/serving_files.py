@@ -18,10 +18,18 @@ from kformer.files import Publication, check_writable
 from kformer.json_files import read_json
 
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
-NAMES = ("models.config", "batching.config", "monitoring.config", "compose.yaml", "README.md")
+NAMES = (
+    "models.config",
+    "batching.config",
+    "monitoring.config",
+    "compose.yaml",
+    "kubernetes.yaml",
+    "README.md",
+)
 _README = "folder_readme.md"  # The template of README.md, which is no guide of this package.
 IMAGE_TAG = "2.20.0"  # Of tensorflow/serving: the newest release when this was written.
 CORES = 2  # Of the server in compose.yaml, and threads in batching.config.
+THREADS = 256  # For each protocol: a request that waits for its batch keeps one.
 _GIB = 2**30
 _SHOWN = 4  # Numbers shown of a long list in the README.
 
@@ -78,7 +86,10 @@ def _values(settings, about, answers):
     sizes = settings["batch_sizes"]
     at, flags = f"/models/{name}", _flags(xla)
     in_container = [f"--model_config_file={at}/models.config", *(flag.format(at) for flag in flags)]
-    in_container.insert(1, "--model_config_file_poll_wait_seconds=60")
+    in_container[1:1] = [
+        "--model_config_file_poll_wait_seconds=60",
+        "--allow_version_labels_for_unavailable_models=true",
+    ]
     words = tomllib.loads(_filled(f"{name}.toml", settings))
     abouts = {**words.pop("signatures"), **_ABOUT}
     return {
@@ -89,11 +100,15 @@ def _values(settings, about, answers):
         "tensorflow": tf.__version__,
         "image": f"tensorflow/serving:{IMAGE_TAG}",
         "cores": CORES,
+        "threads": THREADS,
         "memory": _memory(settings["bytes"]),
-        "start_period": "10m" if xla else "2m",
+        "resource": name.replace("_", "-"),  # Names of Kubernetes have no underscore.
+        "start_period": 10 if xla else 2,
+        "start_failures": 120 if xla else 24,  # Of a probe every 5 seconds.
         "about": about,
         "xla": _ABOUT_XLA.format(words["compiled"]) if xla else "",
-        "flags": "\n".join(f"      - {flag}" for flag in in_container),
+        "flags": _listed(in_container, "      "),
+        "pod_flags": _listed(in_container, "            "),
         "run_flags": _continued(in_container),
         "plain_flags": _continued([flag.format('"$PWD"') for flag in flags]),
         "max_texts": f"{settings['max_texts']:,}",
@@ -111,12 +126,12 @@ def _values(settings, about, answers):
 
 
 def _memory(size):
-    """Returns the memory limit in compose.yaml, in whole GiB.
+    """Returns the memory limit in compose.yaml and kubernetes.yaml, in whole GiB.
 
     An estimate: 2 GiB for the process and its batches, and two copies of the weights of both
     versions while the server switches between them.
     """
-    return f"{2 - (-4 * size // _GIB)}g"
+    return 2 - (-4 * size // _GIB)
 
 
 _ABOUT_XLA = """XLA compiles {} for each new shape of a batch, which takes seconds.
@@ -134,8 +149,15 @@ def _flags(xla):
         "--monitoring_config_file={}/monitoring.config",
         "--tensorflow_intra_op_parallelism=1",
         f"--tensorflow_inter_op_parallelism={CORES}",
+        f"--rest_api_num_threads={THREADS}",
+        f"--grpc_max_threads={THREADS}",
+        "--enable_profiler=false",
     ]
     return [*flags, "--xla_cpu_compilation_enabled=true"] if xla else flags
+
+
+def _listed(flags, indent):
+    return "\n".join(f"{indent}- {flag}" for flag in flags)
 
 
 def _continued(flags):
