@@ -1,7 +1,7 @@
 """Uses every public name as a typed program does: `make lint` checks its types, nothing runs it."""
 
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 
@@ -213,6 +213,7 @@ def trained(folder: Path, tokenizer: kformer.Tokenizer) -> kformer.Translator:
     recipe = training.Recipe.named("tiny")
     cost = training.training_cost(recipe, report.source_tokens, report.target_tokens)
     assert_type(cost, training.TrainingCost)
+    assert_type(training.training_facts(folder), dict[str, Any] | None)
     try:
         more = training.Direction("en-fr", pairs="en-fr.tmx")
         training.train(recipe, output=folder / "several", directions=["de-en:a.de:a.en", more])

@@ -266,7 +266,8 @@ def demo(
     typer.echo("\nTrying the held-out texts in all three forms ...")
     tflite = output / f"{shown.name}.tflite"
     exports = Exports(saved_model=output / "served", tflite=tflite, **shown.about)
-    reports = write_exports(shown.model, shown.texts, shown.references, exports)
+    facts = training.training_facts(run)
+    reports = write_exports(shown.model, shown.texts, shown.references, exports, facts)
     picture = shown.draw()
     _show_answers(shown, output, tflite)
     shown.show_scores()

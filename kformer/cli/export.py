@@ -14,11 +14,12 @@ from kformer.cli.export_writing import show_reports, write_exports
 from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
-from kformer.export.tflite.tflite_report import report_path
+from kformer.export.tflite.tflite_report import card_path, report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
 from kformer.kinds import EXPORTED, LANGUAGE_MODEL, TRANSLATOR, kind_of, kinds_in_words
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
+from kformer.training.run.training_facts import training_facts
 
 _OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language", "shortlist", "tokenize")
 _OF_SEARCHES = ("beam_size", "length_penalty")
@@ -74,7 +75,8 @@ def export(
     if kind_of(loaded) is TRANSLATOR and references:
         language = exports.target_language or loaded.target_language
         warn_without_words(references, bleu_tokenizer(exports.tokenize, language))
-    show_reports(write_exports(loaded, texts, references, exports))
+    training = training_facts(model.parent)
+    show_reports(write_exports(loaded, texts, references, exports, training))
     for path in exports.paths:
         typer.echo(f"Written: {path}")
     if exports.web:
@@ -119,6 +121,7 @@ def _check_places(exports):
             raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
         check_writable(tflite)
         check_writable(report_path(tflite))
+        check_writable(card_path(tflite))
     folders = {"a web page": web, "CTranslate2": exports.ctranslate2}
     for form, folder in folders.items():
         if folder:

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,13 @@ from kformer.files import Publication
 from kformer.kinds import TRANSLATOR, kind_of
 
 
-def write_exports(model: Any, texts: Sequence[str], references: Any, exports: Any):
+def write_exports(
+    model: Any,
+    texts: Sequence[str],
+    references: Any,
+    exports: Any,
+    training: Mapping[str, Any] | None = None,
+):
     """Writes the forms; they appear together, if each answers as Python does.
 
     Args:
@@ -25,6 +31,7 @@ def write_exports(model: Any, texts: Sequence[str], references: Any, exports: An
         texts, references: Held-out sentences, or prompts; their translations, for BLEU, or their
             labels, for accuracy, or None.
         exports: `Exports`.
+        training: Facts about the training run, for the model cards; None if they are not known.
 
     Returns:
         list of `kformer.export.Report`: of Python, the SavedModel, the `.tflite` file, the folder
@@ -49,9 +56,9 @@ def write_exports(model: Any, texts: Sequence[str], references: Any, exports: An
         with Publication() as together:
             # The SavedModel last: servers must not find it while the others are being made.
             if exports.tflite or exports.web:
-                _write_tflite(model, exports, verifier, together, say, say_running)
+                _write_tflite(model, exports, verifier, together, say, say_running, training)
             if exports.saved_model:
-                _write_saved_model(model, exports, verifier, together, say, say_running)
+                _write_saved_model(model, exports, verifier, together, say, say_running, training)
                 verifier.reports.insert(1, verifier.reports.pop())  # Before the .tflite file's.
             if exports.ctranslate2:
                 _write_ctranslate2(model, exports, verifier, together, say, say_running)
@@ -93,7 +100,7 @@ def _check(model, exports):
         )
 
 
-def _write_tflite(model, exports, verifier, together, say, say_running):
+def _write_tflite(model, exports, verifier, together, say, say_running, training):
     """Writes the `.tflite` file, the web page around it, or both."""
 
     def check(path):
@@ -122,13 +129,14 @@ def _write_tflite(model, exports, verifier, together, say, say_running):
                 shutil.copyfile(file, temporary)
             python, report = verifier.reports
             measure = verifier.answers.measure
-            write_report(together, exports.tflite, report, python, exports.precision, measure)
+            facts = (exports.precision, measure, file, training)
+            write_report(together, exports.tflite, report, python, *facts)
         if exports.web:
             say("Writing the web page ...")
             export.export_web_page(file, exports.web, exports.litert_js, together)
 
 
-def _write_saved_model(model, exports, verifier, together, say, say_running):
+def _write_saved_model(model, exports, verifier, together, say, say_running, training):
     def check(path):
         say_running("with the SavedModel")
         return verifier.verify_served(kformer.load(path), path)
@@ -144,6 +152,7 @@ def _write_saved_model(model, exports, verifier, together, say, say_running):
         verifier.texts,
         exports.max_batch_tokens,
         together,
+        training,
     )
 
 

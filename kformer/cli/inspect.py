@@ -21,7 +21,6 @@ from kformer.json_files import read_json
 from kformer.kinds import EXPORTED, TRANSLATOR, Kind, kind_of
 from kformer.pocket.metadata import kind_in, read_metadata
 from kformer.text.zero_shot import zero_shot_directions
-from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.run_config import read_run_config
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -183,7 +182,7 @@ def _table(parts):
 
 def _run(folder):
     """Yields the recipe and the best scores of the run in a folder, if there is one."""
-    from kformer.training.run.history_picture import read_history
+    from kformer.training.run.training_facts import best_scores
 
     config = read_run_config(folder)
     if "recipe" not in config:
@@ -198,23 +197,10 @@ def _run(folder):
     for name, files in config.get("files", {}).items():
         if files:
             yield "", f"{name.replace('_', '-')}: {', '.join(files)}"
-    try:
-        history, monitor = read_history(folder)
-    except FileNotFoundError:
-        return
-    name, mode = MONITORS[monitor]
-    values = [(value, i) for i, value in enumerate(history.get(name, [])) if value == value]
-    if values:
-        best, at = (min if mode == "min" else max)(values)
-        rest = (
-            f"{score_name} {history[score_name][at]:.4g}"
-            for score_name in sorted(history)
-            if score_name.startswith("val_") and score_name != name
-        )
-        yield (
-            "scores",
-            f"{', '.join([f'{name} {best:.4g}', *rest])}, after epoch {history['epoch'][at]}",
-        )
+    if best := best_scores(folder):
+        epoch = best.pop("epoch")
+        scores = ", ".join(f"{name} {value:.4g}" for name, value in best.items())
+        yield "scores", f"{scores}, after epoch {epoch}"
 
 
 def _saved_model(path):

@@ -24,6 +24,7 @@ from .recipes.recipe import Recipe
 from .resumption.interruption import Interrupted
 from .resumption.resumable_fit import resumable_fit
 from .run.fine_tuning import warm_start
+from .run.training_facts import training_facts
 from .shards.manifest import Manifest
 from .shards.shards_dataset import shards_dataset
 from .shortlist_learning import learn_shortlist
@@ -70,6 +71,7 @@ __all__ = [
     "train_language_model",
     "train_tagger",
     "training_cost",
+    "training_facts",
     "translation_dataset",
     "warm_start",
 ]

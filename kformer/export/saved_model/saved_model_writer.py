@@ -4,13 +4,14 @@ It needs only operations that are built into TensorFlow Serving. The export repo
 its content and its checks.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
 import kformer
+from kformer.export.model_card import CARD, model_card, size_facts
 from kformer.export.saved_model.served_model import as_lists
 from kformer.export.saved_model.serving_files import (
     NEWEST,
@@ -45,12 +46,12 @@ FORMAT = 1
 def write_report(
     version: Any, functions: Any, settings: Any, warmup_requests: Any, checked: Any = None
 ):
-    """Writes `assets.extra/kformer.json` in the folder of a version.
+    """Writes `kformer.json` and the model card in `assets.extra` in the folder of a version.
 
     Args:
         version: Folder of the version.
         functions: The signatures, concrete functions by name.
-        settings: dict of the export's arguments and limits.
+        settings: dict of the export's arguments, sizes and limits, and of the training run.
         warmup_requests: Number of warm-up requests.
         checked: dict of the check's results, or None.
     """
@@ -68,6 +69,8 @@ def write_report(
     path = version / REPORT
     path.parent.mkdir(exist_ok=True)  # The report is written again after the check.
     path.write_text(json_text(report), "utf-8")
+    card = model_card("SavedModel", report, report.get("training"))
+    path.with_name(CARD).write_text(card, "utf-8")
 
 
 def _described(function):
@@ -82,12 +85,12 @@ def _kind(tensor):
 
 
 def sizes(folder: str | Path) -> dict[str, int]:
-    """Returns the bytes of graph and tokenizers, of the weights, and of all except the report."""
+    """Returns the bytes of graph and tokenizers, of the weights, and of all but report and card."""
     parts_bytes = {"graph": 0, "weights": 0}
     parts = {"saved_model.pb": "graph", "variables": "weights"}
     total = 0
     for file in folder.rglob("*"):
-        if file.is_file() and file != folder / REPORT:
+        if file.is_file() and file not in (folder / REPORT, (folder / REPORT).with_name(CARD)):
             size = file.stat().st_size
             total += size
             part = parts.get(file.relative_to(folder).parts[0])
@@ -106,6 +109,7 @@ def export_saved_model(
     examples: Iterable[str] | None = None,
     max_batch_tokens: int | None = None,
     publication: Publication | None = None,
+    training: Mapping[str, Any] | None = None,
 ) -> Path:
     """Writes the next version of a model for TensorFlow Serving, and the files to serve it.
 
@@ -125,7 +129,8 @@ def export_saved_model(
 
     All kinds have the signatures `encode` and `tokenize`.
 
-    The version's `assets.extra` holds warm-up requests and `kformer.json`, the export report.
+    The version's `assets.extra` holds warm-up requests, `kformer.json`, the export report, and
+    `MODEL_CARD.md`, the same in words.
     Settings for the server and a README with real requests and responses lie beside the versions;
     each export rewrites them, unless their first line was removed.
 
@@ -148,6 +153,8 @@ def export_saved_model(
             of the longest texts have and their targets. `batching.config` keeps merged batches
             within it.
         publication: `kformer.files.Publication` that the version is part of; if None, its own.
+        training: Facts about the training run for report and card, as
+            `kformer.training.training_facts` returns them.
 
     Returns:
         `Path` of the new version.
@@ -168,12 +175,14 @@ def export_saved_model(
         "version": version,
         "kind": kind.name,
         **export.settings,
+        **size_facts(model),
         "xla": xla,
         "max_source_length": model.max_source_length,
         "max_texts": MAX_TEXTS,
         "max_batch_tokens": limits.tokens,
         "max_batch_characters": limits.characters,
         "batch_sizes": limits.batch_sizes,
+        **({"training": training} if training else {}),
     }
     with part_of(publication) as together:
         with together.writing(folder / str(version)) as temporary:

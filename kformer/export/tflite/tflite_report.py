@@ -1,11 +1,13 @@
-"""The export report of a `.tflite` file, with the measurements of its check."""
+"""The export report of a `.tflite` file, with the measurements of its check, and its model card."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import kformer
+from kformer.export.model_card import model_card
 from kformer.files import Publication, json_text
-from kformer.pocket.metadata import REPORT_KEY
+from kformer.pocket.metadata import REPORT_KEY, read_metadata
 
 
 def write_report(
@@ -15,15 +17,19 @@ def write_report(
     python: Any,
     precision: Any,
     measure: Any,
+    written: Path,
+    training: Mapping[str, Any] | None = None,
 ):
-    """Writes NAME.tflite.json beside NAME.tflite.
+    """Writes NAME.tflite.json and the model card NAME.tflite.md beside NAME.tflite.
 
     Args:
-        publication: `kformer.files.Publication` that the report is part of.
+        publication: `kformer.files.Publication` that both are part of.
         path: The `.tflite` file.
         report, python: `kformer.export.Report` of the file and of Python.
         precision: Type of the weights.
         measure: Field of the reports for the quality of answers, "bleu" or "accuracy"; or None.
+        written: Where the file lies while `path` does not exist yet.
+        training: Facts about the training run, as for `kformer.export.model_card`.
     """
     path = Path(path)
     content = {
@@ -48,10 +54,20 @@ def write_report(
         content[f"{measure}_signature"] = report.signature
     if report.doubt:
         content["unsure"] = report.doubt.figures()
+    if training:
+        content["training"] = dict(training)
     with publication.writing(report_path(path)) as temporary:
         temporary.write_text(json_text(content), "utf-8")
+    card = model_card(".tflite", {**read_metadata(written), **content}, training)
+    with publication.writing(card_path(path)) as temporary:
+        temporary.write_text(card, "utf-8")
 
 
 def report_path(path: str | Path) -> Path:
     """Returns the path of the export report of the `.tflite` file `path`."""
     return Path(path).with_name(f"{Path(path).name}.json")
+
+
+def card_path(path: str | Path) -> Path:
+    """Returns the path of the model card of the `.tflite` file `path`."""
+    return Path(path).with_name(f"{Path(path).name}.md")

@@ -7,6 +7,6 @@
 - `training_task`: the differences between kinds of model. `execution`: the part that needs
   TensorFlow.
 - `fine_tuning`: weights to start from. `replicas`: the model compiled for several GPUs.
-- `history_picture`: the learning curves.
+- `history_picture`: the learning curves. `training_facts`: what a model card says of the run.
 - `validation`, `choosing`, `kept_models`: which weights become the model.
 """
