@@ -3,10 +3,15 @@
 import asyncio
 import contextlib
 import json
+import subprocess
 
 import pytest
 
 from benchmarks.server.load import Load, percentile
+from benchmarks.server.servers import BatchedModel
+from support import toy
+from support.native.compiling import compiled
+from support.native.saved_model_program import command, tensorflow_arguments
 
 
 @contextlib.asynccontextmanager
@@ -47,3 +52,29 @@ def test_percentiles_are_values_that_occurred():
     values = [float(value) for value in range(100, 0, -1)]
     assert [percentile(values, share) for share in (1, 50, 95, 100)] == [1, 50, 95, 100]
     assert percentile([7.0], 95) == 7
+
+
+@pytest.mark.prove
+def test_a_batched_saved_model_answers_every_client_as_alone(toy_saved_model, tmp_path, capsys):
+    program = compiled("load_saved_model", tmp_path, *tensorflow_arguments())
+    texts = toy.SOURCES[:20]
+    process = subprocess.Popen(
+        command(program, toy_saved_model),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with process:
+        print(len(texts), *texts, sep="\n", file=process.stdin, flush=True)
+        model = BatchedModel(process)
+        for clients in (1, 8):
+            result = model.measure(clients, 0.5)
+            assert result.failed == 0 and len(result.latencies) >= 2 * clients
+            assert 0 < max(result.latencies) <= result.seconds
+            assert result.seconds * clients > sum(
+                result.latencies
+            )  # A client waits for each answer.
+        process.stdin.close()
+    assert process.returncode == 0
+    assert "not those of the text alone" not in capsys.readouterr().out

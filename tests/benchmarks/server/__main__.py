@@ -1,14 +1,21 @@
-"""`kformer serve` under load, beside a minimal server of CTranslate2.
+r"""`kformer serve` under load, beside a minimal server of CTranslate2.
 
     make bench-serve MODEL=translator.keras SOURCE=test.de
     make bench-serve MODEL=translator.keras SOURCE=test.de ARGS="--precision float32"
     make bench-serve MODEL=translator.keras SOURCE=test.de ARGS="--soak 100000"
+    make bench-serve MODEL=translator.keras SOURCE=test.de \
+        ARGS="--servers 'SavedModel, batched' --connections 1 8 32"
 
 `kformer serve` runs the model as a `.tflite` file and as a folder of CTranslate2. The other server
 is `ctranslate2_server.py`: the same folder, in a pool of threads, behind the same starlette and
 uvicorn. All search greedily. Each connection sends a sentence, waits for its translation, and sends
 the next one; the request is that of TensorFlow Serving. The servers take turns: a second to warm
 up, then the seconds that count. Medians over the rounds are shown, and the memory of each server.
+
+"SavedModel, batched" is no server: it is the export of `kformer export --saved-model`, in float32,
+behind TensorFlow Serving's loader and scheduler of batches, with the settings beside it. A program
+in C++, `tests/native/load_saved_model.cc`, asks it from threads, without network and JSON. It needs
+g++, and is measured only if --servers names it.
 
 With --soak one server, with the `.tflite` file, gets so many requests, and its memory is shown
 every 10,000. The machine must have nothing else to do; the sender takes a part of it.
@@ -24,7 +31,7 @@ from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.decoding.contenders import PRECISIONS
 from benchmarks.preparation import prepare
 from benchmarks.server.load import Load, percentile
-from benchmarks.server.servers import SERVERS, resident_bytes, running
+from benchmarks.server.servers import BATCHED, SERVERS, resident_bytes, running
 
 _STEP = 10_000  # Requests of a soak between two lines.
 
@@ -34,7 +41,8 @@ def arguments():
     parser.add_argument("--model", type=Path, required=True, help="a .keras file")
     parser.add_argument("--source", type=Path, required=True, help="text to translate")
     parser.add_argument("--precision", choices=PRECISIONS, default="int8", help="of the weights")
-    parser.add_argument("--servers", nargs="+", choices=[*SERVERS], default=[*SERVERS])
+    names = [*SERVERS, BATCHED]
+    parser.add_argument("--servers", nargs="+", choices=names, default=[*SERVERS])
     parser.add_argument("--connections", nargs="+", type=int, default=[1, 8, 50])
     parser.add_argument("--seconds", type=int, default=5, help="of each round of a server")
     parser.add_argument("--rounds", type=int, default=3)
@@ -47,10 +55,10 @@ def main():
     show_machine()
     lines = [line for line in chosen.source.read_text("utf-8").splitlines() if line.strip()]
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        files = [folder, str(chosen.model.absolute()), chosen.precision]
-        prepare("bench-serve", "benchmarks.server.write_models", files)
         names = chosen.servers[:1] if chosen.soak else chosen.servers
-        servers = {name: stack.enter_context(running(name, Path(folder))) for name in names}
+        files = [folder, str(chosen.model.absolute()), chosen.precision, *names]
+        prepare("bench-serve", "benchmarks.server.write_models", files)
+        servers = {name: stack.enter_context(running(name, Path(folder), lines)) for name in names}
         if chosen.soak:
             [(name, server)] = servers.items()
             soak(name, server, lines, chosen.soak, max(chosen.connections))
@@ -58,19 +66,18 @@ def main():
         for connections in chosen.connections:
             print(
                 f"\n{connections} connections",
-                *measure(servers, lines, connections, chosen),
+                *measure(servers, connections, chosen),
                 sep="\n",
             )
 
 
-def measure(servers, lines, connections, chosen):
+def measure(servers, connections, chosen):
     """Returns the lines of a table of all servers with a number of connections."""
     rounds = {name: [] for name in servers}
     for _ in range(chosen.rounds):
         for name, server in servers.items():
-            load = Load(server.port, lines, connections)
-            asyncio.run(load.run(seconds=1))
-            rounds[name].append(asyncio.run(load.run(seconds=chosen.seconds)))
+            server.measure(connections, seconds=1)
+            rounds[name].append(server.measure(connections, chosen.seconds))
             show(f"{name}: {rounds[name][-1].speed:,.0f} sentences/s")
     table = [f"{'':30}{'p50 ms':>9}{'p95 ms':>9}{'sentences/s':>13}{'MiB':>8}{'failed':>8}"]
     for name, results in rounds.items():

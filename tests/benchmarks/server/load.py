@@ -6,8 +6,8 @@ import json
 import time
 from typing import NamedTuple
 
-from benchmarks.server.servers import PATH
-
+MODEL = "translator"  # On the server.
+PATH = f"/v1/models/{MODEL}:predict"
 _OK = b"HTTP/1.1 200"
 _LENGTH = b"content-length:"
 

@@ -1,6 +1,8 @@
 """The servers that are measured, each a process of its own."""
 
+import asyncio
 import contextlib
+import json
 import re
 import subprocess
 import sys
@@ -9,14 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.contender import environment, reason
+from benchmarks.server.load import MODEL, PATH, Load, LoadResult
 
-_NAME = "translator"
-PATH = f"/v1/models/{_NAME}:predict"
 TFLITE, FOLDER = "model.tflite", "ctranslate2"
+SAVED_MODEL, PROGRAM = "saved_model", "program.json"  # The second is a command, as a list.
+BATCHED = "SavedModel, batched"
+_LINES = 200  # Each is first answered alone.
 _KFORMER = ["kformer", "serve", "--port", "0", "--quiet"]
 SERVERS = {  # The module that runs, and its arguments.
-    "kformer, .tflite": [*_KFORMER, f"{_NAME}={TFLITE}"],
-    "kformer, ctranslate2 folder": [*_KFORMER, f"{_NAME}={FOLDER}"],
+    "kformer, .tflite": [*_KFORMER, f"{MODEL}={TFLITE}"],
+    "kformer, ctranslate2 folder": [*_KFORMER, f"{MODEL}={FOLDER}"],
     "ctranslate2's own": ["benchmarks.server.ctranslate2_server", FOLDER, PATH],
 }
 
@@ -26,27 +30,54 @@ class Server(NamedTuple):
 
     process: subprocess.Popen
     port: int
+    lines: list[str]
+
+    def measure(self, connections: int, seconds: float) -> LoadResult:
+        """Sends the lines over connections for a time."""
+        return asyncio.run(Load(self.port, self.lines, connections).run(seconds=seconds))
+
+
+class BatchedModel(NamedTuple):
+    """A SavedModel behind TensorFlow Serving's loader and scheduler, without its network."""
+
+    process: subprocess.Popen
+
+    def measure(self, connections: int, seconds: float) -> LoadResult:
+        """Has clients in the process ask for a time."""
+        print(connections, seconds, file=self.process.stdin, flush=True)
+        failed, different, duration, *latencies = self.process.stdout.readline().split()
+        if int(different):
+            print(f"  {different} answers of {len(latencies)} are not those of the text alone")
+        return LoadResult([*map(float, latencies)], int(failed), float(duration))
 
 
 @contextlib.contextmanager
-def running(name: str, folder: Path) -> Iterator[Server]:
-    """Yields a server of SERVERS, which reads the models in `folder`."""
+def running(name: str, folder: Path, lines: list[str]) -> Iterator[Server | BatchedModel]:
+    """Yields a server of SERVERS, or BATCHED, which reads the models in `folder`."""
+    batched = name == BATCHED
+    program = folder / PROGRAM
+    command = json.loads(program.read_text()) if batched else [sys.executable, "-m", *SERVERS[name]]
     log = folder / f"{re.sub('[^a-z0-9]', '', name)}.log"
     with log.open("wb") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", *SERVERS[name]],
+            command,
             cwd=folder,
             env=environment(),
+            stdin=subprocess.PIPE if batched else None,
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
         )
     try:
+        if batched:
+            print(len(lines[:_LINES]), *lines[:_LINES], sep="\n", file=process.stdin, flush=True)
+            yield BatchedModel(process)
+            return
         line = process.stdout.readline()
         if not (port := re.search(r":(\d+)$", line.strip())):
             process.wait()
             sys.exit(f"bench-serve: {name}: {reason(log.read_text('utf-8', 'replace'))}")
-        yield Server(process, int(port[1]))
+        yield Server(process, int(port[1]), lines)
     finally:
         process.kill()
         process.communicate()

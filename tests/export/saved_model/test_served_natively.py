@@ -16,6 +16,7 @@ from kformer.export import export_saved_model
 from kformer.export.saved_model.warmup import FILE
 from support import toy
 from support.native.compiling import compiled
+from support.native.saved_model_program import tensorflow_arguments
 from support.serving.operations import sentencepiece_library
 from support.serving.warmup_requests import asked, assert_same_answers, listed, signatures_of
 
@@ -28,17 +29,8 @@ INPUTS["score"] = BOTH
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """The compiled program."""
-    libraries = tf.sysconfig.get_lib()
-    return compiled(
-        "serve_saved_model",
-        tmp_path_factory.mktemp("native"),
-        "-w",
-        *tf.sysconfig.get_compile_flags(),
-        f"-L{libraries}",
-        f"-Wl,-rpath,{libraries}",
-        "-l:libtensorflow_cc.so.2",
-        "-l:libtensorflow_framework.so.2",
-    )
+    folder = tmp_path_factory.mktemp("native")
+    return compiled("serve_saved_model", folder, *tensorflow_arguments())
 
 
 @pytest.fixture(params=["toy_saved_model", "classifier_saved_model"])

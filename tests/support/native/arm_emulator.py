@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from support.native.compiling import NATIVE, compiled
+from support.native.compiler import NATIVE
+from support.native.compiling import compiled
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64-static"
 LIBRARIES = Path("/usr/aarch64-linux-gnu")
