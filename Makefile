@@ -6,7 +6,7 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
-.PHONY: help demo test test-jax prove runtime-wheel docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ prove: venv lint .venv/arm/downloaded older-runtimes  ## Run all tests, however 
 
 runtime-wheel: venv  ## Build the wheel kformer-runtime, which needs no TensorFlow, in dist.
 	$(BIN)/python tests/support/runtime_wheel.py dist
+
+release: .venv-release/installed  ## Build and check archive and wheels of the last commit, with checksums and an SBOM, in dist.
+	.venv-release/bin/python tests/support/release.py dist
 
 docs: venv  ## Build the API reference from the docstrings, in build/docs.
 	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 \
@@ -99,6 +102,11 @@ older-runtimes: venv
 		--editable . --requirement tests/benchmarks/requirements.txt
 	touch $@
 
+.venv-release/installed: tests/support/release_requirements.txt
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
 clean:  ## Remove everything that was made.
-	rm -rf .venv .venv-bench build dist demo runs .pytest_cache .ruff_cache .mypy_cache .hypothesis kformer.egg-info
+	rm -rf .venv .venv-bench .venv-release build dist demo runs .pytest_cache .ruff_cache .mypy_cache .hypothesis kformer.egg-info
 	find kformer tests -name __pycache__ -type d -prune -exec rm -rf {} +

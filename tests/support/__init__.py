@@ -9,6 +9,7 @@
 - `pretrained`, `tflite_content`, `beam`: folders as others publish them, the content of a `.tflite`
   file, and pipelines of Apache Beam.
 - `guides`: the guides of the package, and what they tell a reader to type.
+- `release`, `runtime_wheel`: what `make release` builds and checks.
 - `native`: programs in C++, other versions of LiteRT and an emulated Arm processor.
 - `processes`: Python in a process of its own.
 - `house_figures`: a command that counts sizes, types, names and English of a source tree.

@@ -16,17 +16,22 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ("README.md", "LICENSE", "kformer")
 
 
-def build(folder) -> Path:
-    """Builds the wheel in `folder`, without fetching anything; returns its path."""
+def build(folder, root=ROOT) -> Path:
+    """Builds the wheel in `folder`, without fetching anything; returns its path.
+
+    Args:
+        root: The folder of the sources.
+    """
     with tempfile.TemporaryDirectory() as checkout:
         checkout = Path(checkout)
         for name in SOURCES:
-            if (ROOT / name).is_dir():
+            if (root / name).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(ROOT / name, checkout / name, ignore=ignored)
+                shutil.copytree(root / name, checkout / name, ignore=ignored)
             else:
-                shutil.copy(ROOT / name, checkout / name)
-        (checkout / "pyproject.toml").write_text(project_file(), "utf-8")
+                shutil.copy(root / name, checkout / name)
+        text = project_file((root / "pyproject.toml").read_text("utf-8"))
+        (checkout / "pyproject.toml").write_text(text, "utf-8")
         command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir"]
         done = subprocess.run(
             [*command, folder, checkout], capture_output=True, text=True, check=False
@@ -36,9 +41,8 @@ def build(folder) -> Path:
     return wheel
 
 
-def project_file() -> str:
-    """Returns pyproject.toml for the wheel."""
-    text = (ROOT / "pyproject.toml").read_text("utf-8")
+def project_file(text: str) -> str:
+    """Returns pyproject.toml for the wheel, made of the project's own."""
     config = tomllib.loads(text)
     project, light = config["project"], config["tool"]["kformer-runtime"]
     ranges = {re.split("[<>=!~; ]", line)[0]: line for line in project["dependencies"]}
