@@ -31,9 +31,8 @@ runtime-wheel: venv  ## Build the wheel kformer-runtime, which needs no TensorFl
 release: .venv-release/installed  ## Build and check archive and wheels of the last commit, with checksums and an SBOM, in dist.
 	.venv-release/bin/python tests/support/release.py dist
 
-docs: venv  ## Build the API reference from the docstrings, in build/docs.
-	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 \
-		$(BIN)/python -W error -m support.api_reference build/docs
+docs: venv  ## Build the site of guides and reference, in build/docs; index.html is the first page.
+	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python -m support.docs_site build/docs
 
 notebook: venv  ## Run the teaching notebook and store its outputs: about ten minutes on 2 cores.
 	PYTHONPATH=tests $(BIN)/python -m support.notebook

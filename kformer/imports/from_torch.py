@@ -38,11 +38,10 @@ def from_torch(
 
     The names of the weights decide which one it is:
 
-    | module of `torch.nn` | result |
-    |---|---|
-    | `TransformerEncoderLayer`, `TransformerDecoderLayer` | `EncoderLayer`, `DecoderLayer` |
-    | `TransformerEncoder`, `TransformerDecoder` | `Encoder`, `Decoder` |
-    | `Transformer` | a pair of `Encoder` and `Decoder`: it has no embeddings |
+    - `TransformerEncoderLayer`, `TransformerDecoderLayer` of `torch.nn`: an `EncoderLayer` or a
+      `DecoderLayer`.
+    - `TransformerEncoder`, `TransformerDecoder`: an `Encoder` or a `Decoder`.
+    - `Transformer`: a pair of `Encoder` and `Decoder`; it has no embeddings.
 
     Inputs are batch first, and masks are True where a position may be attended to: the opposite of
     PyTorch's. A module with `bias=False`, or a last norm without bias, gets biases of zero. In

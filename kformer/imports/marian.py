@@ -64,7 +64,7 @@ def from_marian(
     vocab.json, source.spm and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT)
     publishes its models. Or it is one that Marian itself writes: an .npz file with a vocabulary,
     which is one .spm file, or one for each side that the settings beside the weights name, or one
-    *vocab.yml with source.spm and target.spm. Neither PyTorch nor transformers is needed, and
+    `*vocab.yml` with source.spm and target.spm. Neither PyTorch nor transformers is needed, and
     nothing from the folder is run. Licence, languages and citation of its model card, README.md,
     go into `Translator.about`.
 

@@ -33,8 +33,8 @@ class AveragedAdam(keras.optimizers.Adam):
     not batches.
 
     Args:
-            learning_rate, beta_1, beta_2, epsilon, amsgrad: As for `keras.optimizers.Adam`.
-            average_momentum: In [0, 1); 0 for no average.
+        learning_rate, beta_1, beta_2, epsilon, amsgrad: As for `keras.optimizers.Adam`.
+        average_momentum: In [0, 1); 0 for no average.
         **kwargs: The other arguments of `keras.optimizers.Adam`.
     """
 

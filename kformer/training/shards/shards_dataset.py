@@ -48,8 +48,9 @@ def shards_dataset(
             used.
         skip_damaged: Whether to leave out damaged shards, with a warning, instead of raising.
         weights, temperature: How several folders are mixed, as files are in `translation_dataset`.
-        tokens_per_batch, max_length, max_length_ratio, piece_splitting, byte_spelling,
-            consistency, cutoff, fixed_shapes, shuffle, seed, epoch: As for `translation_dataset`.
+        tokens_per_batch, max_length, max_length_ratio, piece_splitting, byte_spelling: As for
+            `translation_dataset`.
+        consistency, cutoff, fixed_shapes, shuffle, seed, epoch: As for `translation_dataset`.
 
     Returns:
         `tf.data.Dataset` with the elements and the cardinality of `translation_dataset`.

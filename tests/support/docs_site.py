@@ -1,0 +1,246 @@
+"""Builds the documentation site: guides, notebook and reference. `make docs` runs this.
+
+The guides are copied, at the paths that they have, to a folder that Sphinx reads. The pages of the
+reference are written there: one for each package that public names come from.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from support import REPOSITORY
+from support.guides import GUIDES
+
+# Topics of the reference, in the order in which a sentence meets them: a package, and its title.
+TOPICS = {
+    "tasks": "Translators and other tasks",
+    "model": "The model, from the paper",
+    "text": "Text",
+    "decoding": "Decoding",
+    "training": "Training",
+    "export": "Export",
+    "imports": "Models of others",
+    "documents": "Documents",
+    "plot": "Pictures",
+    "pocket": "Running a .tflite file",
+    "serving": "Asking a server",
+    "scale": "Text at scale",
+    "phrasebook": "The built-in text",
+}
+PUBLIC = ["kformer"] + [
+    f"kformer.{name}" for name in ("training", "export", "pocket", "serving", "scale", "phrasebook")
+]
+RAISED_BY_METHODS = "All methods that ask the server raise"
+SETTINGS = {
+    "project": "kformer",
+    "copyright": "the authors of kformer. Apache License 2.0",
+    "html_title": "kformer",
+    "html_theme": "furo",
+    "html_copy_source": False,
+    "extensions": ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"],
+    "source_suffix": {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"},
+    "nb_execution_mode": "off",  # A test runs the notebook; its outputs are stored in it.
+    "myst_enable_extensions": ["dollarmath", "html_image"],
+    "myst_heading_anchors": 4,
+    "napoleon_custom_sections": [
+        ("Attributes", "params_style"),
+        ("Call arguments", "params_style"),
+        ("Warns", "Raises"),
+        (RAISED_BY_METHODS, "Raises"),
+    ],
+    "napoleon_use_rtype": False,
+    "autodoc_typehints": "none",  # Docstrings give types with shapes.
+    "autodoc_inherit_docstrings": False,  # Keras's own are not ours to show.
+    "autodoc_member_order": "bysource",
+    "add_module_names": False,
+    "suppress_warnings": ["ref.python"],  # An attribute's name that several classes have.
+    "default_role": "code",
+    "copybutton_prompt_text": ">>> |... ",
+    "copybutton_prompt_is_regexp": True,
+}
+# What axe finds in the theme's pages, and what takes its place.
+ACCESSIBLE = [
+    ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
+    ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="All pages">'),
+    ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
+    ('<th class="head"><p></p></th>', "<td></td>"),
+    ('<div id="search-results">', '<h1>Search</h1><div id="search-results">'),
+    ("<pre>", '<pre tabindex="0">'),
+    ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+]
+
+
+def build(output: Path):
+    """Writes the site into the folder `output`, which is replaced."""
+    shutil.rmtree(output, ignore_errors=True)
+    source = output / "source"
+    pages = copy_guides(source)
+    topics = write_reference(source)
+    index = (source / "index.md").read_text("utf-8")
+    index += contents("Guides", pages) + contents("Reference", topics)
+    (source / "index.md").write_text(index, "utf-8")
+    app = Sphinx(
+        source,
+        None,
+        output,
+        output / "doctrees",
+        "html",
+        SETTINGS,
+        status=None,
+        warningiserror=True,
+        exception_on_warning=False,
+        parallel=2,
+    )
+    app.connect("autodoc-process-docstring", as_restructured_text, priority=400)
+    app.connect("autodoc-process-signature", with_signature)
+    app.connect("autodoc-skip-member", is_field)
+    app.build()
+    for name in ("source", "doctrees"):
+        shutil.rmtree(output / name)
+    for page in output.rglob("*.html"):
+        text = page.read_text("utf-8")
+        for found, better in ACCESSIBLE:
+            text = text.replace(found, better)
+        page.write_text(text, "utf-8")
+    return app.statuscode
+
+
+def contents(caption, pages):
+    """A table of contents that the side bar shows and the page hides."""
+    listed = "\n".join(pages)
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
+
+
+def copy_guides(source):
+    """Copies the guides, the notebook and their pictures; returns the pages but for the first."""
+    notebooks = [
+        path.relative_to(REPOSITORY).as_posix() for path in REPOSITORY.glob("kformer/*/*.ipynb")
+    ]
+    copied = {*GUIDES, *notebooks}
+    for name in copied:
+        target = source / ("index.md" if name == "README.md" else name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if name in GUIDES:
+            target.write_text(with_links_inside(name, copied), "utf-8")
+        else:
+            shutil.copy(REPOSITORY / name, target)
+    shutil.copytree(REPOSITORY / ".readme", source / ".readme")
+    return [name for name in (*GUIDES, *notebooks) if name != "README.md"]
+
+
+def with_links_inside(guide, copied):
+    """The guide's text, in which what only the repository has is named and not linked."""
+
+    def link(match):
+        text, address = match.groups()
+        path, anchor, heading = address.partition("#")
+        if re.match("https?:", address) or not path:
+            return match[0]
+        named = Path(os.path.normpath(Path(guide).parent / path)).as_posix()
+        if named == "README.md":
+            first = os.path.relpath("index.md", Path(guide).parent)
+            return f"[{text}]({first}{anchor}{heading})"
+        return match[0] if named in copied or named.startswith(".readme/") else text
+
+    return re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", link, GUIDES[guide])
+
+
+def write_reference(source):
+    """Writes a page for each topic and returns their paths."""
+    by_topic = {topic: [] for topic in TOPICS}
+    for package in map(importlib.import_module, filter(importable, PUBLIC)):
+        for name in public_names(package):
+            value = getattr(package, name)
+            home = getattr(value, "__module__", None) or package.__name__
+            area = package.__name__ if package.__name__ != "kformer" else home
+            by_topic[area.split(".")[1]].append((package.__name__, name, value))
+    (source / "reference").mkdir()
+    for topic, names in by_topic.items():
+        if not names:
+            continue
+        title = TOPICS[topic]
+        page = [title, "=" * len(title), ""]
+        for package, name, value in sorted(names, key=lambda one: not isinstance(one[2], type)):
+            kind = "class" if isinstance(value, type) else "function" if callable(value) else "data"
+            page += [f"{name}", "-" * len(name), "", f".. auto{kind}:: {package}.{name}"]
+            page += ["   :members:", ""] if kind == "class" else [""]
+        (source / "reference" / f"{topic}.rst").write_text("\n".join(page), "utf-8")
+    return [f"reference/{topic}" for topic, names in by_topic.items() if names]
+
+
+def public_names(package):
+    """The names that users import from a package, or what a module defines."""
+    defined = (
+        name
+        for name, value in vars(package).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == package.__name__
+    )
+    return getattr(package, "__all__", None) or [*defined]
+
+
+def importable(package):
+    """Whether what the package needs is installed: Apache Beam is an extra."""
+    return package != "kformer.scale" or importlib.util.find_spec("apache_beam")
+
+
+def as_reference(code):
+    """A link to the public name that the code is, or the code."""
+    package, _, name = code.rpartition(".")
+    if name.islower() and not package and "_" not in name:  # Perhaps a method, such as `load`.
+        return f"``{code}``"
+    for one in filter(importable, PUBLIC):
+        if package in ("", one) and name in getattr(sys.modules[one], "__all__", ()):
+            return f":py:obj:`{code} <{one}.{name}>`"
+    return f"``{code}``"
+
+
+def with_signature(app, kind, name, value, options, arguments, result):
+    """The arguments of a layer's `__init__`: Keras hides them behind a `__new__` of its own."""
+    if kind == "class" and arguments == "(*args, **kwargs)":
+        parameters = [*inspect.signature(value.__init__).parameters.values()][1:]
+        parameters = [one.replace(annotation=inspect.Parameter.empty) for one in parameters]
+        arguments = str(inspect.Signature(parameters))
+    return arguments, result
+
+
+def is_field(app, kind, name, value, skip, options):
+    """Whether to leave a member out: the fields of named tuples are in the class's docstring."""
+    return skip or str(value.__doc__).startswith("Alias for field number")
+
+
+def with_listed_results(text):
+    """Turns the several results that a docstring names into a list under one."""
+
+    def listed(match):
+        results = re.split(r"\n(?=    \w+: )", match[2].rstrip())
+        if len(results) == 1:
+            return match[0]
+        items = "".join("\n" + result.replace("    ", "    - ", 1) for result in results)
+        return f"{match[1]}    A tuple:\n{items}\n\n".replace("\n        ", "\n      ")
+
+    return re.sub(r"(?m)^(Returns:\n)((?:    .*\n?)+)", listed, text)
+
+
+def as_restructured_text(app, kind, name, value, options, lines):
+    """Turns a docstring's code, links and lists of Markdown into those of reStructuredText."""
+    parts = re.split(r"(`[^`]+`)", with_listed_results("\n".join(lines)))
+    for number, part in enumerate(parts):
+        if number % 2:
+            parts[number] = f"{as_reference(part[1:-1])}\\ "  # Letters may follow, as of a plural.
+        else:
+            part = re.sub(r"\[([^\]]+)\]\((https?:[^)\s]+)\)", r"`\1 <\2>`__", part)
+            part = re.sub(r"[|]|(?<=[\w(])[*](?=\w)", r"\\\g<0>", part)
+            parts[number] = re.sub(r"(?<=\S)\n(?= *- )", "\n\n", part)
+    text = "".join(parts)
+    lines[:] = text.split("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(build(Path(sys.argv[1]).resolve()))

@@ -1,0 +1,32 @@
+"""`make docs` builds the site without a warning; it has the guides and all that is public."""
+
+import os
+import zlib
+from pathlib import Path
+
+import pytest
+
+import kformer
+import kformer.export
+import kformer.training
+from support.guides import GUIDES
+from support.processes import run_python
+
+
+def names_in(inventory):
+    """The names that a site's `objects.inv` leads to, read as Sphinx documents the format."""
+    content = inventory.read_bytes().split(b"\n", 4)[4]
+    return {line.split(" ")[0] for line in zlib.decompress(content).decode().splitlines()}
+
+
+@pytest.mark.prove
+def test_the_site_has_every_guide_and_every_public_name(tmp_path):
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    result = run_python("-m", "support.docs_site", tmp_path / "docs", env=environment)
+    assert result.returncode == 0, result.stderr  # Also if Sphinx warns of anything.
+    for guide in GUIDES:
+        page = "index.html" if guide == "README.md" else str(Path(guide).with_suffix(".html"))
+        assert (tmp_path / "docs" / page).exists(), page
+    named = names_in(tmp_path / "docs" / "objects.inv")
+    for package in (kformer, kformer.training, kformer.export):
+        assert {f"{package.__name__}.{name}" for name in package.__all__} <= named
