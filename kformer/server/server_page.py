@@ -17,6 +17,9 @@ _TYPES = {
 _NAMES = {  # Files of the page of the export that serve here unchanged.
     "fields.css",
     "page.js",
+    "address.js",
+    "linked-sides.js",
+    "mirror.js",
     "browser-translator.js",
     "translator.js",
     "translator-error.js",

@@ -105,6 +105,29 @@ const commands = {
     return page.evaluate(async () => (await import("./offline.js")).keepForOffline());
   },
 
+  /** The value of an expression, or what it resolves to. */
+  async look(expression) {
+    return page.evaluate(expression);
+  },
+
+  /** Moves the pointer over the first word of an element. */
+  async pointAt(selector) {
+    const { x, y } = await page.locator(selector).first().boundingBox();
+    await page.mouse.move(x + 5, y + 5);
+  },
+
+  /** Presses keys in an element. */
+  async pressIn(selector, keys) {
+    await page.press(selector, keys);
+  },
+
+  /** What axe-core finds: the names of its rules, with the elements. */
+  async findings(script) {
+    await page.evaluate(script);
+    const { violations } = await page.evaluate(() => axe.run());
+    return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+  },
+
   async text() {
     return page.innerText("body");
   },
@@ -261,8 +284,8 @@ const commands = {
   /** Where the two panes are, in pixels, and whether their content scrolls inside. */
   async panes() {
     return page.evaluate(() =>
-      ["source", "translation"].map((id) => {
-        const pane = document.getElementById(id);
+      [".field", "output"].map((selector) => {
+        const pane = document.querySelector(selector);
         const { top, bottom, left, right } = pane.getBoundingClientRect();
         return { top, bottom, left, right, scrolls: pane.scrollHeight > pane.clientHeight };
       }),
@@ -284,6 +307,14 @@ const commands = {
     await page.getByRole("button", { name, exact: true }).click();
     await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
     return state();
+  },
+
+  /** Clicks a button that loads the translator again, and waits for what comes of it. */
+  async clickAndSettle(name) {
+    await page.getByRole("button", { name, exact: true }).click();
+    await page.waitForSelector("#status[data-state=loading]", { ...PATIENCE, state: "detached" });
+    await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
+    return settled();
   },
 
   /** How many elements of a role there are that a screen reader names so. */
@@ -401,7 +432,9 @@ async function state() {
       state: element("status").dataset.state,
       status: text("status"),
       failure: text("failure"),
-      notice: text("notice"),
+      notice: element("notice").hidden
+        ? null
+        : [...element("notice").querySelectorAll("li")].map((item) => item.textContent).join("\n"),
       facts: text("facts"),
       title: document.title,
       languages: [element("source").lang, element("translation").lang],

@@ -1,6 +1,7 @@
 """What the web page says where it cannot translate."""
 
 import json
+import shutil
 import zipfile
 
 import pytest
@@ -85,3 +86,40 @@ def test_opened_as_a_file_it_asks_for_a_server(browser, folder):
     said = browser("open", (folder / "index.html").as_uri())
     assert said["state"] == "failed"
     assert "python3 -m http.server" in said["failure"]
+
+
+CODE = "litert/litert_wasm_internal.wasm"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda file: None,
+            f"{CODE.split('/')[1]}, which runs the translator, could not be fetched",
+        ),
+        (lambda file: file[: len(file) // 2], "is damaged on the server"),
+        (lambda file: b"<!DOCTYPE html>", "is damaged on the server"),
+    ],
+    ids=["missing", "half", "another"],
+)
+def test_without_litert_it_says_so_and_loads_again(
+    browser, changed, folder, tmp_path, change, message
+):
+    with changed(CODE, change) as address:
+        said = browser("open", f"{address}#text=wir")
+        assert said["state"] == "failed" and message in said["failure"]
+        assert said["source"] == "wir" and "Aborted" not in said["failure"]
+        assert browser("count", "button", "Try again") == 1
+        (tmp_path / "changed" / CODE).unlink(missing_ok=True)
+        shutil.copy(folder / CODE, tmp_path / "changed" / CODE)
+        again = browser("clickAndSettle", "Try again")
+    assert (again["state"], again["failure"]) == ("ready", None)
+    assert again["source"] == "wir" and again["lines"] != [""]
+
+
+def test_a_missing_script_of_the_worker_is_said_in_words(browser, changed):
+    with changed("litert-worker.js", lambda file: None) as address:
+        said = browser("open", address)
+    assert said["state"] == "failed"
+    assert "a file of the page is missing or broken" in said["failure"]

@@ -45,9 +45,9 @@ def test_typing_never_waits_for_a_translation(browser, changed):
 
 
 def slowed(engine):
-    """The engine, with at least 20 ms for each sentence; its log has each text and each run."""
+    """The engine, with at least 100 ms for each sentence; its log has each text and each run."""
     slow = b"""    console.log(`run ${line}`);
-    for (const end = performance.now() + 20; line && performance.now() < end; );
+    for (const end = performance.now() + 100; line && performance.now() < end; );
 """
     asked = b"    const spent = {"
     assert engine.count(RUN) == engine.count(asked) == 1

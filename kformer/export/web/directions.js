@@ -32,10 +32,15 @@ export function nameOf({ source, target, isTrained }) {
   return isTrained ? direction : messageOf("direction untrained", { direction });
 }
 
+/** Returns the direction that leads back, if the model was trained in it. */
+export function reverseOf({ source, target }, directions) {
+  return directions.find((each) => each.isTrained && source && each.source === target && each.target === source);
+}
+
 /** Fills a menu with directions and shows it, if there are several; `choose` is called with one. */
 export function fillMenu(menu, directions, choose) {
   const options = directions.map((direction, i) => new Option(nameOf(direction), i));
   menu.replaceChildren(...options);
   menu.hidden = options.length < 2;
-  menu.addEventListener("change", () => choose(directions[menu.value]));
+  menu.onchange = () => choose(directions[menu.value]);
 }

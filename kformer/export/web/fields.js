@@ -2,7 +2,9 @@
 // others. The page and the element `<kformer-translator>` show them.
 
 import { Lines } from "./lines.js";
+import { LinkedSides } from "./linked-sides.js";
 import { messageOf } from "./messages.js";
+import { Mirror } from "./mirror.js";
 import {
   blockOf,
   byNesting,
@@ -18,6 +20,8 @@ export class Fields {
   #elements;
   #report;
   #lines;
+  #mirror;
+  #sides;
   #translator = null;
   #direction = { source: null, target: null };
   #asked = { text: "", marks: "[]", target: null }; // Its translation is shown or pending.
@@ -25,7 +29,8 @@ export class Fields {
   #stop = new AbortController(); // Of the text that is being translated.
 
   /**
-   * @param {{source, translation, notice}} elements A textarea, an output, and a place for notices.
+   * @param {{source, mirror, translation, notice}} elements A text area, a place of the same size
+   *     under it, an output, and a place for notices.
    * @param {{onStatus, onChange, onTranslated, onFailure}} report `onStatus` receives "translating"
    *     or "ready" with a message, `onChange` each new text, `onFailure` an error.
    */
@@ -33,6 +38,8 @@ export class Fields {
     this.#elements = elements;
     this.#report = report;
     this.#lines = new Lines(elements.translation);
+    this.#mirror = new Mirror(elements.mirror);
+    this.#sides = new LinkedSides(elements.source, this.#mirror, this.#lines);
     elements.source.addEventListener("input", () => this.#edited());
     elements.source.addEventListener("paste", (event) => this.#paste(event));
   }
@@ -89,9 +96,14 @@ export class Fields {
     return navigator.clipboard.write([new ClipboardItem(Object.fromEntries(blobs))]);
   }
 
+  /** Translates the text again, after a failure. */
+  retry() {
+    this.#update();
+  }
+
   /** Shows that there is no translation. */
   fail(error) {
-    this.#asked.text = null; // The same text may be asked again.
+    this.#asked = { ...this.#asked, text: null }; // The same text may be asked again.
     this.#lines.clear();
     this.#notice([]);
     this.#elements.translation.setAttribute("aria-busy", "false");
@@ -132,13 +144,16 @@ export class Fields {
     const { source, target } = this.#direction;
     const written = JSON.stringify(marks);
     this.#report.onChange();
+    const lines = this.#linesOf(text, marks);
+    this.#mirror.show(lines);
+    this.#elements.mirror.closest(".sides").classList.toggle("numbered", lines.length > 1);
     const isAsked = text === this.#asked.text && written === this.#asked.marks && target === this.#asked.target;
     if (!this.#translator || isAsked) return;
     this.#asked = { text, marks: written, target };
     this.#stop.abort();
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    this.#begin(text, marks);
+    this.#begin(lines);
     const { sources, markups } = this.#lines;
     const onSentence = (index, found) => {
       this.#lines.put(index, found);
@@ -154,14 +169,21 @@ export class Fields {
     }
   }
 
-  #begin(text, marks) {
-    const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
-    const ends = starts.map((start) => (text.indexOf("\n", start) + 1 || text.length + 1) - 1);
-    const linesOfPieces = starts.map((start, i) => {
-      const pieces = this.#translator.pieces(text.slice(start, ends[i]), this.#direction.source);
-      return withMarks(pieces, start, marks);
+  /** Returns the lines of a text: the pieces of each one, in which `block` is that of the line. */
+  #linesOf(text, marks) {
+    let start = 0;
+    return text.split("\n").map((line) => {
+      const pieces = this.#translator?.pieces(line, this.#direction.source) ?? [];
+      const whole = pieces.length ? pieces : [{ before: line, source: "", after: "" }];
+      const block = blockOf(marks, start, start + line.length);
+      const marked = Object.assign(withMarks(whole, start, marks), { block });
+      start += line.length + 1;
+      return marked;
     });
-    this.#lines.begin(linesOfPieces, starts.map((start, i) => blockOf(marks, start, ends[i])));
+  }
+
+  #begin(lines) {
+    this.#lines.begin(lines, lines.map(({ block }) => block));
     this.#elements.translation.setAttribute("aria-busy", "true");
     this.#notice([]);
     this.#report.onStatus("translating", messageOf("translating"));
@@ -176,9 +198,18 @@ export class Fields {
     this.#report.onTranslated();
   }
 
-  #notice(sentences) {
-    this.#elements.notice.textContent = sentences.join("\n");
-    this.#elements.notice.hidden = !sentences.length;
+  /** Lists notices, each of which shows its sentence. */
+  #notice(notices) {
+    const list = document.createElement("ul");
+    for (const { message, index } of notices) {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: message });
+      button.addEventListener("click", () => this.#sides.select(index));
+      const item = document.createElement("li");
+      item.append(button);
+      list.append(item);
+    }
+    this.#elements.notice.replaceChildren(...(notices.length ? [list] : []));
+    this.#elements.notice.hidden = !notices.length;
   }
 }
 

@@ -96,17 +96,20 @@ export class Lines {
     return [...this.element.children].map((line) => line.textContent).join("\n");
   }
 
-  /** A message for each flag of a line. */
+  /** {message, index} for each flag of a line, with the index of its first sentence that has it. */
   get notices() {
-    const flags = new Map([...this.element.children].map((line) => [line, new Set()]));
-    for (const { piece, line } of this.sentences) {
-      for (const flag of this.known.get(keyOf(piece))?.flags ?? []) flags.get(line).add(flag);
+    const lines = [...this.element.children];
+    const firsts = new Map(); // Line and flag -> notice.
+    for (const [index, { piece, line }] of this.sentences.entries()) {
+      for (const flag of this.known.get(keyOf(piece))?.flags ?? []) {
+        const number = lines.indexOf(line) + 1;
+        const key = `${number} ${flag}`;
+        const message = messageOfFlag(flag);
+        const named = lines.length > 1 ? messageOf("line", { line: number, message }) : message;
+        if (!firsts.has(key)) firsts.set(key, { message: named, index });
+      }
     }
-    return [...flags.values()].flatMap((ofLine, i) => {
-      const messages = [...ofLine].map(messageOfFlag);
-      const named = (message) => messageOf("line", { line: i + 1, message });
-      return flags.size > 1 ? messages.map(named) : messages;
-    });
+    return [...firsts.values()];
   }
 
   /** Returns the paragraph of a line, or the item of a list, with a place for each sentence. */

@@ -1,7 +1,8 @@
 // The page: loads the translator, and has its fields translate what is typed.
 
+import { readAddress, writeAddress } from "./address.js";
 import { Translator } from "./browser-translator.js";
-import { fillMenu, nameOf } from "./directions.js";
+import { fillMenu, nameOf, reverseOf } from "./directions.js";
 import { factsOf, megabytes } from "./facts.js";
 import { Fields } from "./fields.js";
 import { LANGUAGE, messageOf, messageOfError, nameOfLanguage } from "./messages.js";
@@ -9,20 +10,24 @@ import { keepForOffline } from "./offline.js";
 
 const element = (id) => document.getElementById(id);
 const status = element("status");
+let translator = null;
+let isStarted = false; // Whether the fields have a direction of it.
 const fields = new Fields(
   {
     source: element("source"),
+    mirror: element("mirror"),
     translation: element("translation"),
     notice: element("notice"),
   },
   {
     onStatus(state, text) {
-      element("failure").hidden = true;
-      element("copy").disabled = state === "translating";
+      showFailure("");
+      element("copy").disabled = element("swap").disabled = state === "translating";
       say(state, text);
     },
     onChange() {
       element("clear").hidden = !element("source").value;
+      remember();
     },
     onTranslated() {
       element("copy").hidden = !fields.translation.trim();
@@ -36,7 +41,13 @@ element("clear").addEventListener("click", () => {
   element("source").focus();
 });
 element("copy").addEventListener("click", copy);
+element("swap").addEventListener("click", swap);
+element("again").addEventListener("click", () => (translator ? fields.retry() : load()));
+addEventListener("hashchange", () => {
+  follow(readAddress());
+});
 localize();
+fields.write(readAddress().text ?? "", readAddress().marks ?? []);
 load();
 
 /** Writes the strings of the page in the language of the interface. */
@@ -51,9 +62,11 @@ function localize() {
 }
 
 async function load() {
+  showFailure("");
+  element("progress").hidden = false;
   try {
-    const translator = await Translator.load(undefined, { onProgress });
-    introduce(translator);
+    translator = await Translator.load(undefined, { onProgress });
+    introduce();
   } catch (error) {
     fail("not loaded", error);
     return;
@@ -73,20 +86,59 @@ function onProgress({ stage, loaded, total }) {
 }
 
 /** Shows what the translator is, and translates what was typed while it was loaded. */
-function introduce(translator) {
+function introduce() {
   const { metadata, size, directions, examples } = translator;
   element("progress").hidden = true;
-  element("failure").hidden = true;
+  showFailure("");
   say("ready", messageOf("ready"));
   status.setAttribute("aria-live", "off"); // From now on a screen reader announces only translations.
   element("facts").textContent = factsOf(metadata, size).join(" · ");
-  fillMenu(element("directions"), directions, (direction) => {
-    name(direction);
-    fields.direction = direction;
-  });
-  name(directions[0]);
+  fillMenu(element("directions"), directions, choose);
+  choose(directionOf(readAddress()));
   offer(examples, directions[0].source);
-  fields.start(translator, directions[0]);
+}
+
+/** Returns the direction of an address; the first one if the translator lacks it. */
+function directionOf({ source, target }) {
+  try {
+    return translator.direction({ source, target });
+  } catch {
+    return translator.directions[0];
+  }
+}
+
+/** Translates in a direction from now on. */
+function choose(direction) {
+  element("directions").value = translator.directions.indexOf(direction);
+  element("swap").hidden = !reverseOf(direction, translator.directions);
+  name(direction);
+  if (isStarted) fields.direction = direction;
+  else fields.start(translator, direction);
+  isStarted = true;
+}
+
+/** Translates the translation back. */
+function swap() {
+  const { translation } = fields;
+  const back = reverseOf(fields.direction, translator.directions);
+  fields.write(translation, []);
+  choose(back);
+  element("source").focus();
+}
+
+/** Shows what an address names that was opened in this page. */
+function follow({ text, marks, source, target }) {
+  if (!translator || text === undefined) return;
+  fields.write(text, marks ?? []);
+  choose(directionOf({ source, target }));
+}
+
+/** Keeps the text and the languages in the address. */
+function remember() {
+  const { text, marks, direction } = fields;
+  const isNamed = isStarted && translator.directions.length > 1;
+  const { source, target } = isNamed ? direction : readAddress();
+  writeAddress({ text, marks, source, target });
 }
 
 /** Shows the languages of a direction. */
@@ -103,8 +155,13 @@ function fail(what, error) {
   say("failed", messageOf(what));
   element("progress").hidden = true;
   element("copy").hidden = true;
-  element("failure").textContent = messageOfError(error);
-  element("failure").hidden = false;
+  showFailure(messageOfError(error));
+}
+
+/** Shows a message, with a button to try again; "" for none. */
+function showFailure(message) {
+  element("failure").textContent = message;
+  element("failure").hidden = element("again").hidden = !message;
 }
 
 function offer(examples, language) {
@@ -119,12 +176,15 @@ function offer(examples, language) {
 }
 
 async function copy() {
-  const button = element("copy");
-  button.textContent = await fields.copy().then(
+  const message = await fields.copy().then(
     () => messageOf("copied"),
     () => messageOf("copy refused"),
   );
-  setTimeout(() => (button.textContent = messageOf("copy")), 1500);
+  element("copy").textContent = element("announcement").textContent = message;
+  setTimeout(() => {
+    element("copy").textContent = messageOf("copy");
+    element("announcement").textContent = "";
+  }, 1500);
 }
 
 function say(state, text) {

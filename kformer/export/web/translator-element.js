@@ -9,7 +9,10 @@ const CONTENT = `
   <div class="sides">
     <section class="side">
       <div class="head"><label for="source"></label></div>
-      <textarea id="source" dir="auto" rows="4" disabled aria-describedby="notice"></textarea>
+      <div class="field">
+        <div id="mirror" class="mirror" dir="auto" aria-hidden="true"></div>
+        <textarea id="source" dir="auto" rows="4" disabled aria-describedby="notice"></textarea>
+      </div>
     </section>
     <section class="side" aria-labelledby="translation-label">
       <div class="head">
@@ -19,7 +22,7 @@ const CONTENT = `
       <output id="translation" for="source" tabindex="0" aria-live="polite" aria-atomic="false" aria-labelledby="translation-label"></output>
     </section>
   </div>
-  <p id="notice" class="notice" role="status" hidden></p>
+  <div id="notice" class="notice" role="status" hidden></div>
   <p id="failure" class="failure" role="alert" hidden></p>`;
 
 /**
@@ -47,6 +50,7 @@ export class TranslatorElement extends HTMLElement {
     this.#fields = new Fields(
       {
         source: part("source"),
+        mirror: part("mirror"),
         translation: part("translation"),
         notice: part("notice"),
       },
