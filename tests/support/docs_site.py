@@ -13,10 +13,12 @@ import shutil
 import sys
 from pathlib import Path
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
 from support import REPOSITORY
-from support.guides import GUIDES
+from support.guides import GUIDES, links
 
 # Topics of the reference, in the order in which a sentence meets them: a package, and its title.
 TOPICS = {
@@ -44,7 +46,14 @@ SETTINGS = {
     "html_title": "kformer",
     "html_theme": "furo",
     "html_copy_source": False,
-    "extensions": ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"],
+    "extensions": [
+        "myst_nb",
+        "sphinx.ext.autodoc",
+        "sphinx.ext.napoleon",
+        "sphinx_copybutton",
+        "support.docs_site",
+    ],
+    "html_math_renderer": "mathml",
     "source_suffix": {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"},
     "nb_execution_mode": "off",  # A test runs the notebook; its outputs are stored in it.
     "myst_enable_extensions": ["dollarmath", "html_image"],
@@ -98,9 +107,6 @@ def build(output: Path):
         exception_on_warning=False,
         parallel=2,
     )
-    app.connect("autodoc-process-docstring", as_restructured_text, priority=400)
-    app.connect("autodoc-process-signature", with_signature)
-    app.connect("autodoc-skip-member", is_field)
     app.build()
     for name in ("source", "doctrees"):
         shutil.rmtree(output / name)
@@ -110,6 +116,22 @@ def build(output: Path):
             text = text.replace(found, better)
         page.write_text(text, "utf-8")
     return app.statuscode
+
+
+def setup(app):
+    """Adds to Sphinx what this site needs: this module is one of its own extensions."""
+    app.connect("autodoc-process-docstring", as_restructured_text, priority=400)
+    app.connect("autodoc-process-signature", with_signature)
+    app.connect("autodoc-skip-member", is_field)
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+    return {"parallel_read_safe": True}
+
+
+def write_formula(writer, node):
+    """Writes a formula as MathML, which browsers show without a script from elsewhere."""
+    block = isinstance(node, nodes.math_block)
+    writer.body.append(tex2mathml(node.astext(), as_block=block))
+    raise nodes.SkipNode
 
 
 def contents(caption, pages):
@@ -132,7 +154,9 @@ def copy_guides(source):
         else:
             shutil.copy(REPOSITORY / name, target)
     shutil.copytree(REPOSITORY / ".readme", source / ".readme")
-    return [name for name in (*GUIDES, *notebooks) if name != "README.md"]
+    first = [os.path.normpath(link) for link in links("README.md")]
+    order = {name: number for number, name in enumerate(reversed(first))}
+    return sorted(copied - {"README.md"}, key=lambda name: (-order.get(name, -1), name))
 
 
 def with_links_inside(guide, copied):
