@@ -164,6 +164,8 @@ def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(of_phone.predict(texts), kformer.Predictions)
     assert_type(of_phone.labels, tuple[str, ...])
     export.export_web_page(tflite, folder / "page")
+    export.export_android_project(tflite, folder / "android")
+    export.export_ios_project(tflite, folder / "ios")
     report: export.Report = export.Verifier(translator, texts).verify(
         "tflite", pocket.PocketTranslator(tflite), tflite
     )

@@ -11,7 +11,7 @@ from kformer.cli.command_options import with_options_of
 from kformer.cli.common_models import KerasModel, check_is_keras
 from kformer.cli.export_options import Exports, beginnings, held_out
 from kformer.cli.export_writing import show_reports, write_exports
-from kformer.cli.terminal.next_steps import suggest
+from kformer.cli.terminal.next_steps import advise, suggest
 from kformer.cli.terminal.streams import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.tflite_report import card_path, report_path
@@ -21,7 +21,16 @@ from kformer.kinds import EXPORTED, LANGUAGE_MODEL, TRANSLATOR, kind_of, kinds_i
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 from kformer.training.run.training_facts import training_facts
 
-_OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language", "shortlist", "tokenize")
+_OF_TRANSLATORS = (
+    "web",
+    "litert_js",
+    "android",
+    "ios",
+    "ctranslate2",
+    "target_language",
+    "shortlist",
+    "tokenize",
+)
 _OF_SEARCHES = ("beam_size", "length_penalty")
 
 
@@ -46,7 +55,7 @@ def export(
     ] = None,
     **settings: Any,
 ):
-    """Write a SavedModel, a .tflite file, a web page or a folder for CTranslate2.
+    """Write a SavedModel, a .tflite file, a web page, an app or a folder for CTranslate2.
 
     The written forms are checked: they agree with Python.
     """
@@ -54,8 +63,8 @@ def export(
     exports = Exports(**settings)
     if not exports.paths:
         raise ValueError(
-            "Say what to write: --saved-model DIR, --tflite FILE, --web DIR, --ctranslate2 DIR, or "
-            "more."
+            "Say what to write: --saved-model DIR, --tflite FILE, --web DIR, --android DIR, "
+            "--ios DIR, --ctranslate2 DIR, or more."
         )
     _check_kind(model, exports)
     _check_places(exports)
@@ -81,6 +90,10 @@ def export(
         typer.echo(f"Written: {path}")
     if exports.web:
         suggest("python3", "-m", "http.server", "--directory", exports.web)
+    if exports.android:
+        advise(f"open {exports.android} in Android Studio and run `app`")
+    if exports.ios:
+        advise(f"on a Mac, run `pod install` in {exports.ios} and open Translator.xcworkspace")
     if exports.tflite and kind_of(loaded) is TRANSLATOR:
         suggest("kformer", "serve", exports.tflite)
     if exports.saved_model:
@@ -106,7 +119,7 @@ def _check_kind(model, exports):
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         search = "" if kind.searches else "a search nor "
         raise ValueError(
-            f"A {kind.words} has neither {search}a target nor a web page nor CTranslate2. "
+            f"A {kind.words} has neither {search}a target nor a web page, an app or CTranslate2. "
             f"Received: {flags} with {str(model)!r}."
         )
 
@@ -122,7 +135,12 @@ def _check_places(exports):
         check_writable(tflite)
         check_writable(report_path(tflite))
         check_writable(card_path(tflite))
-    folders = {"a web page": web, "CTranslate2": exports.ctranslate2}
+    folders = {
+        "a web page": web,
+        "an Android project": exports.android,
+        "an iOS project": exports.ios,
+        "CTranslate2": exports.ctranslate2,
+    }
     for form, folder in folders.items():
         if folder:
             rest = [path for name, path in folders.items() if name != form]

@@ -48,6 +48,18 @@ class Exports:
             "node_modules, here or in a folder above."
         ),
     ] = None
+    android: Annotated[
+        Path | None,
+        typer.Option(
+            help="New folder for a project of an Android app that translates with a .tflite file."
+        ),
+    ] = None
+    ios: Annotated[
+        Path | None,
+        typer.Option(
+            help="New folder for a project of an iOS app that translates with a .tflite file."
+        ),
+    ] = None
     ctranslate2: Annotated[
         Path | None,
         typer.Option(
@@ -129,8 +141,20 @@ class Exports:
     @property
     def paths(self):
         """The paths of the forms to write."""
-        forms = (self.saved_model, self.tflite, self.web, self.ctranslate2)
+        forms = (
+            self.saved_model,
+            self.tflite,
+            self.web,
+            self.android,
+            self.ios,
+            self.ctranslate2,
+        )
         return [path for path in forms if path]
+
+    @property
+    def needs_tflite(self):
+        """Whether a form is a `.tflite` file or contains one."""
+        return any((self.tflite, self.web, self.android, self.ios))
 
     @property
     def signature_names(self):

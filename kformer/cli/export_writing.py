@@ -55,7 +55,7 @@ def write_exports(
         verifier = export.Verifier(model, texts, references, *search, tokenize)
         with Publication() as together:
             # The SavedModel last: servers must not find it while the others are being made.
-            if exports.tflite or exports.web:
+            if exports.needs_tflite:
                 _write_tflite(model, exports, verifier, together, say, say_running, training)
             if exports.saved_model:
                 _write_saved_model(model, exports, verifier, together, say, say_running, training)
@@ -79,7 +79,7 @@ def _check(model, exports):
     if exports.saved_model:
         has_target = kind_of(model).has_target
         batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla, has_target)
-    if exports.tflite or exports.web:
+    if exports.needs_tflite:
         check_tflite(
             model,
             exports.tflite or Path("model.tflite"),
@@ -101,7 +101,7 @@ def _check(model, exports):
 
 
 def _write_tflite(model, exports, verifier, together, say, say_running, training):
-    """Writes the `.tflite` file, the web page around it, or both."""
+    """Writes the `.tflite` file, the web page and the apps around it, or some of them."""
 
     def check(path):
         say_running("with the .tflite file")
@@ -134,6 +134,10 @@ def _write_tflite(model, exports, verifier, together, say, say_running, training
         if exports.web:
             say("Writing the web page ...")
             export.export_web_page(file, exports.web, exports.litert_js, together)
+        if exports.android:
+            export.export_android_project(file, exports.android, together)
+        if exports.ios:
+            export.export_ios_project(file, exports.ios, together)
 
 
 def _write_saved_model(model, exports, verifier, together, say, say_running, training):

@@ -1,5 +1,7 @@
+from .android.android_project import export_android_project
 from .ctranslate2_folder import export_ctranslate2
 from .ctranslate2_translator import CTranslate2Translator
+from .ios.ios_project import export_ios_project
 from .saved_model.saved_model_writer import export_saved_model
 from .saved_model.served_translator import (
     ServedClassifier,
@@ -19,7 +21,9 @@ __all__ = [
     "ServedTagger",
     "ServedTranslator",
     "Verifier",
+    "export_android_project",
     "export_ctranslate2",
+    "export_ios_project",
     "export_saved_model",
     "export_tflite",
     "export_web_page",

@@ -17,13 +17,13 @@ class NotHere(Exception):
     """Why there is no browser to test with."""
 
 
-def installed_packages(folder) -> Path:
-    """Installs the packages of `package.json` in `folder`, unless they are; returns node_modules.
+def installed_packages(folder, listed=HERE / "package.json") -> Path:
+    """Installs the packages that `listed` names in `folder`, unless they are; returns node_modules.
 
     Raises:
         NotHere: They cannot be installed.
     """
-    wanted = (HERE / "package.json").read_text("utf-8")
+    wanted = listed.read_text("utf-8")
     done = folder / "installed.json"
     if not done.is_file() or done.read_text("utf-8") != wanted:
         if not shutil.which("npm"):

@@ -15,7 +15,7 @@ from kformer.text.paragraphs.marks import piece_of, piece_of_part
 from kformer.text.paragraphs.sentence_splitting import halves
 from kformer.text.scores import bleu
 from support import toy
-from support.paragraphs import LINES
+from support.paragraphs import LINES, random_lines, random_texts
 from support.pretrained import opennmt_tf
 
 MODEL = "translator.tflite"
@@ -153,33 +153,12 @@ def test_what_cannot_be_split_is_said_to_be_cut(page):
     assert notice.startswith("A sentence is too long: only its beginning was translated.")
 
 
-def random_texts(count, alphabet):
-    chance = random.Random(11)
-    return ["".join(chance.choices(alphabet, k=chance.randint(0, 30))) for _ in range(count)]
-
-
 def test_clauses_are_those_of_python(page):
     texts = [text.strip() for text in random_texts(900, "abcd,;…!? \u00a0\n、。”\u0301\u200d🏽👩क्")]
     expected = [halves(text) for text in texts]
     found = page("call", "clauses.js", "halves", [[text] for text in texts])
     assert found == [parts and list(parts) for parts in expected]
     assert 9 < expected.count(None) < 450
-
-
-WORDS = """
-1. 2) 3 12. 1.2. a) b. (c) iv. IV. # > - — • Dr. z. B. No. Vol. M. am Mai FC hund läuft. Hund! « »
-“ ” 「 」 。 、 好 これ と言う 하고 😀 👍🏽 ℹ️ → [x] 一、 ① 1️⃣ A. I. 5 XV. U.S. p.m. ... …
-май г. т. е. május 2024. डॉ. ए. 24.12.
-"""
-
-
-def random_lines(count, seed):
-    """Lines of marks, abbreviations and words, with and without spaces of several kinds."""
-    chance = random.Random(seed)
-    spaces = [" ", " ", "", "\u00a0", "\u3000", "\t"]
-    for _ in range(count):
-        chosen = chance.choices(WORDS.split(), k=chance.randint(1, 5))
-        yield "".join(word + chance.choice(spaces) for word in chosen)
 
 
 def as_rows(pieces):

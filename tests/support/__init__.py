@@ -10,6 +10,7 @@
   file, and pipelines of Apache Beam.
 - `guides`: the guides of the package, and what they tell a reader to type.
 - `release`, `runtime_wheel`: what `make release` builds and checks.
+- `android_app`: an exported Android project, compiled and run with stand-ins in `android/`.
 - `native`: programs in C++, other versions of LiteRT and an emulated Arm processor.
 - `processes`: Python in a process of its own.
 - `house_figures`: a command that counts sizes, types, names and English of a source tree.

@@ -3,6 +3,8 @@
 A row is a language or None, a line, and its sentences; all else is kept as it is.
 """
 
+import random
+
 LINES = [
     # Marks of lists, headings and quotations.
     ("en", "1. Open the door. 2. Close it.", ["Open the door.", "Close it."]),
@@ -74,3 +76,25 @@ LINES = [
     ("de", "ein hund läuft. 😀 wo ist er?", ["ein hund läuft.", "wo ist er?"]),
     ("de", "ein hund läuft. wo? z. b. dr. meier!", ["ein hund läuft.", "wo?", "z. b. dr. meier!"]),
 ]
+
+
+def random_texts(count, alphabet):
+    """The same texts in each run, of up to 30 characters."""
+    chance = random.Random(11)
+    return ["".join(chance.choices(alphabet, k=chance.randint(0, 30))) for _ in range(count)]
+
+
+WORDS = """
+1. 2) 3 12. 1.2. a) b. (c) iv. IV. # > - — • Dr. z. B. No. Vol. M. am Mai FC hund läuft. Hund! « »
+“ ” 「 」 。 、 好 これ と言う 하고 😀 👍🏽 ℹ️ → [x] 一、 ① 1️⃣ A. I. 5 XV. U.S. p.m. ... …
+май г. т. е. május 2024. डॉ. ए. 24.12.
+"""
+
+
+def random_lines(count, seed):
+    """Lines of marks, abbreviations and words, with and without spaces of several kinds."""
+    chance = random.Random(seed)
+    spaces = [" ", " ", "", "\u00a0", "\u3000", "\t"]
+    for _ in range(count):
+        chosen = chance.choices(WORDS.split(), k=chance.randint(1, 5))
+        yield "".join(word + chance.choice(spaces) for word in chosen)

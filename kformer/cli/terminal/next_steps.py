@@ -9,5 +9,10 @@ import typer
 
 def suggest(*words: str | Path):
     """Prints a command line that can be pasted, if stdout is a terminal."""
+    advise(shlex.join(map(str, words)))
+
+
+def advise(sentence: str):
+    """Prints what to do next in words, if stdout is a terminal."""
     if sys.stdout.isatty():
-        typer.echo(f"Next: {shlex.join(map(str, words))}")
+        typer.echo(f"Next: {sentence}")

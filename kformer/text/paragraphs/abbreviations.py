@@ -20,15 +20,15 @@ import unicodedata
 from importlib import resources
 from typing import NamedTuple
 
-_ALIASES = {"no": "nb", "nn": "nb", "bs": "hr", "sr": "hr", "lb": "de"}
-_NEAR = 60  # Characters before an end that may decide about it.
-_OPENING = "\"'«»„“”‘’‚‹›([{¿¡—–-"
-_QUOTES = "\"'«»„“”‘’‚‹›"
-_CLOSING = _QUOTES + ")]}"
+ALIASES = {"no": "nb", "nn": "nb", "bs": "hr", "sr": "hr", "lb": "de"}
+NEAR = 60  # Characters before an end that may decide about it.
+OPENING = "\"'«»„“”‘’‚‹›([{¿¡—–-"
+QUOTES = "\"'«»„“”‘’‚‹›"
+CLOSING = QUOTES + ")]}"
 _LETTER = re.compile(r"[^\W\d_]\.")
-_NUMERAL = re.compile(r"[IVXLC]+\b")
+NUMERAL = re.compile(r"[IVXLC]+\b")
 # A letter after these is a name, such as "Plan B", and no initial.
-_LETTERED = frozenset(
+LETTERED = frozenset(
     (
         "plan",
         "vitamin",
@@ -59,7 +59,7 @@ _LETTERED = frozenset(
     )
 )
 # Words by which a sentence of Japanese or Korean goes on after a quotation.
-_AFTER_QUOTATION = re.compile(
+AFTER_QUOTATION = re.compile(
     "と(?!ても|ころ|にか|りあ|もか|もだ|なり)|って|なんて|など|(?:하고|라고|이라고|라며|하며)(?!\\w)"
 )
 
@@ -85,7 +85,7 @@ def read_abbreviations() -> dict:
 @functools.cache
 def abbreviations_of(language: str) -> Abbreviations:
     """Returns the abbreviations of a language, such as "de"; none for an unknown language."""
-    lists = read_abbreviations().get(_ALIASES.get(language, language), {})
+    lists = read_abbreviations().get(ALIASES.get(language, language), {})
     kinds = ("always", "number", "ordinals", "before_ordinals")
     words = {kind: " ".join(lists.get(kind, [])).split() for kind in kinds}
     return Abbreviations(
@@ -104,7 +104,7 @@ def goes_on(sentence: str, rest: str, known: Abbreviations) -> bool:
         rest: The rest of the line.
         known: Abbreviations of the language.
     """
-    head = sentence[-_NEAR:].rstrip()
+    head = sentence[-NEAR:].rstrip()
     following = rest.lstrip()
     if not (head and following):
         return True  # White space alone.
@@ -112,7 +112,7 @@ def goes_on(sentence: str, rest: str, known: Abbreviations) -> bool:
         return True
     if head[-1] != ".":
         return False
-    following = following.lstrip(_OPENING)[:_NEAR]
+    following = following.lstrip(OPENING)[:NEAR]
     if unicodedata.category(following[:1] or " ") == "Ll":
         return True
     words = [_core(word) for word in head.split()]
@@ -130,9 +130,9 @@ def is_ordinal_before(following: str, known: Abbreviations) -> bool:
 
 
 def _goes_on_after_quotation(head, following):
-    if head[-1] in "」』" + _QUOTES and _AFTER_QUOTATION.match(following):
+    if head[-1] in "」』" + QUOTES and AFTER_QUOTATION.match(following):
         return True
-    before = head.rstrip(_CLOSING)
+    before = head.rstrip(CLOSING)
     is_closed = len(before) < len(head) and before.endswith(("!", "?", "…", "."))
     # In French, white space stands before the quotation mark: "« Non ! » dit-il".
     inside = following.lstrip("»›")
@@ -153,7 +153,7 @@ def _is_ordinal(number, before, following, known):
 
 
 def _is_abbreviation(words, following, known):
-    numbered = following[:1].isdecimal() or _NUMERAL.match(following)
+    numbered = following[:1].isdecimal() or NUMERAL.match(following)
     joined = ""
     for place, word in enumerate(reversed(words[-4:]), start=1):
         if place > 1 and not word.endswith("."):
@@ -176,7 +176,7 @@ def _is_initial(words, known):
         return word[-2].isupper()
     if len(word) != 2 or unicodedata.category(word[0]) != "Lu":
         return False
-    if before.lower() in _LETTERED:
+    if before.lower() in LETTERED:
         return False
     return not (known.language == "en" and word == "I." and before.islower())
 

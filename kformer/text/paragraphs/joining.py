@@ -12,11 +12,11 @@ _HAN_AND_KANA = (
     "\u2e80-\u312f\u31a0-\u31bf\u31f0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff9f"
     "\U00020000-\U0003ffff"
 )
-_UNSPACED = re.compile(f"[{_HAN_AND_KANA}]")
+UNSPACED = re.compile(f"[{_HAN_AND_KANA}]")
 # With Thai, Lao, Tibetan, Burmese and Khmer, which have no spaces between words.
 UNSPACED_WORDS = re.compile(f"[{_HAN_AND_KANA}\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
 # Spaces between sentences; tabs and line breaks belong to the layout of a text.
-_SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*")
+SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*")
 _IDEOGRAPHIC = "\u3000"
 
 
@@ -77,7 +77,7 @@ def join(pieces: Iterable[Piece], translations: Sequence[str]) -> str:
 
 def _between(piece, translation, next_piece, next_translation):
     gap = piece.after + next_piece.before
-    if not (translation and next_translation and _SPACES.fullmatch(gap)):
+    if not (translation and next_translation and SPACES.fullmatch(gap)):
         return gap
     if _is_unspaced(translation, next_translation):
         return _IDEOGRAPHIC if _IDEOGRAPHIC in gap else ""
@@ -90,6 +90,6 @@ def _between(piece, translation, next_piece, next_translation):
 def _is_unspaced(*translations):
     """Returns whether most of the text is Chinese or Japanese: a character counts as a word."""
     text = "".join(translations)
-    spaced = (letter if letter.isalpha() else " " for letter in _UNSPACED.sub(" ", text))
-    characters = len(_UNSPACED.findall(text))
+    spaced = (letter if letter.isalpha() else " " for letter in UNSPACED.sub(" ", text))
+    characters = len(UNSPACED.findall(text))
     return 0 < characters >= len("".join(spaced).split())

@@ -18,7 +18,7 @@ from kformer.text.paragraphs.joining import Piece
 _END = r"(?:\s+|$)"
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 # Several of these may follow each other, as in "> - 1. a)".
-_LIST_MARK = re.compile(
+LIST_MARK = re.compile(
     "|".join(
         (
             rf"#{{1,6}}{_END}",  # A heading of Markdown.
@@ -36,7 +36,7 @@ _LIST_MARK = re.compile(
         )
     )
 )
-_NUMBER_MARK = re.compile(
+NUMBER_MARK = re.compile(
     "|".join(
         (
             rf"\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}[.)]{_END}",
@@ -51,9 +51,9 @@ _NUMBER_MARK = re.compile(
         )
     )
 )
-_LETTER_MARK = re.compile(rf"([^\W\d_])\.{_END}(?![^\W\d_]\.)")
-_DOTS = re.compile(r"(?<=[.!?…])\s+(?:\.{2,}|…)\Z")  # Behind a sentence.
-_INNER_MARK = re.compile(rf"\d{{1,3}}(?:[.)]{_END}|[、．）]\s*)")  # Of a list within a line.
+LETTER_MARK = re.compile(rf"([^\W\d_])\.{_END}(?![^\W\d_]\.)")
+DOTS = re.compile(r"(?<=[.!?…])\s+(?:\.{2,}|…)\Z")  # Behind a sentence.
+INNER_MARK = re.compile(rf"\d{{1,3}}(?:[.)]{_END}|[、．）]\s*)")  # Of a list within a line.
 
 
 def has_letter(text: str) -> bool:
@@ -76,7 +76,7 @@ def piece_of(sentence: str, begins_line: bool, known: Abbreviations) -> Piece:
     end = len(sentence)
     while end > start and end > (shorter := _start_of_symbol(sentence, end)) >= start:
         end = shorter
-    if dots := _DOTS.search(sentence, start, end):
+    if dots := DOTS.search(sentence, start, end):
         end = dots.start()
     if not has_letter(sentence[start:end]):
         return Piece(sentence, "", "")
@@ -102,14 +102,14 @@ def _end_of_mark(text, start, begins_line, known):
     if place > start:
         return place + len(text[place:]) - len(text[place:].lstrip())
     if not begins_line:
-        match = _INNER_MARK.match(text, start)
+        match = INNER_MARK.match(text, start)
         return match.end() if match and not _is_date(text, match, known) else None
-    if match := _LIST_MARK.match(text, start):
+    if match := LIST_MARK.match(text, start):
         return match.end()
-    match = _NUMBER_MARK.match(text, start)
+    match = NUMBER_MARK.match(text, start)
     if match:
         return None if _is_date(text, match, known) else match.end()
-    match = _LETTER_MARK.match(text, start)
+    match = LETTER_MARK.match(text, start)
     if match and match[1].islower() and match[1] not in known.always | known.number:
         return match.end()
     return None

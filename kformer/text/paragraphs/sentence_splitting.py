@@ -29,14 +29,14 @@ _MORE_ENDS = re.compile(
 )
 # Where a splitter takes a mark that opens a quotation for one that closes the sentence before.
 _MOST_MARKS = 4
-_OPENED = re.compile(r"(?:(?<=\s)[\"'«»„“”‘’(\[{¿¡]|[「『（《〈【])+\Z")
-_BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])[^\w.!?…,;:]*[^\W\d_]")
+OPENED = re.compile(r"(?:(?<=\s)[\"'«»„“”‘’(\[{¿¡]|[「『（《〈【])+\Z")
+BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])[^\w.!?…,;:]*[^\W\d_]")
 # Ends of clauses and then of words, each with the white space behind it. Punctuation of full width
 # needs no white space.
-_ENDS = (
-    re.compile(r"[,;:!?…–—\u060c\u061b\u0964][\"'”’»)\]]?\s+|[\u3001\u3002\uff0c\uff1a\uff1b]\s*"),
-    re.compile(r"\s+"),
+CLAUSE_END = re.compile(
+    r"[,;:!?…–—\u060c\u061b\u0964][\"'”’»)\]]?\s+|[\u3001\u3002\uff0c\uff1a\uff1b]\s*"
 )
+WORD_END = re.compile(r"\s+")
 _JOINER = "\u200d"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
@@ -111,7 +111,7 @@ def _ends(text, code):
             f"Received: {error}."
         ) from error
     for end in itertools.accumulate(map(len, sentencex.segment(code, text))):
-        opened = _OPENED.search(text, max(0, end - _MOST_MARKS), end)
+        opened = OPENED.search(text, max(0, end - _MOST_MARKS), end)
         yield opened.start() if opened else end
     for match in _MORE_ENDS.finditer(text):
         if not (match[0][-1].isspace() and text[match.end()].islower()):
@@ -125,7 +125,7 @@ def _with_capitals(line):
     """
     if next((letter for letter in line if letter.isupper() or letter.islower()), "A").isupper():
         return line
-    return _BEGINNING.sub(lambda match: _capital(match[0]), line)
+    return BEGINNING.sub(lambda match: _capital(match[0]), line)
 
 
 def _capital(text):
@@ -141,7 +141,7 @@ def halves(sentence: str) -> tuple[str, str] | None:
     """
     middle = len(sentence) / 2
     most = middle / 2  # Characters from the middle.
-    for pattern in _ENDS:
+    for pattern in (CLAUSE_END, WORD_END):
         ends = [match.end() for match in pattern.finditer(sentence)]
         ends = [end for end in ends if abs(end - middle) <= most]
         if ends:

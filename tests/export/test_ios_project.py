@@ -1,0 +1,214 @@
+"""The folder of an iOS project: whole, with a project file that names every file, and its rules."""
+
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+import kformer.export
+from kformer.export import export_ios_project
+from kformer.export.ios.ios_project import FILES, IN_APP, text_script
+from kformer.pocket import PocketTranslator
+from kformer.text.degenerate import degenerate_flags
+from kformer.text.paragraphs.joining import Piece, join, with_sources
+from kformer.text.paragraphs.marks import piece_of_part
+from kformer.text.paragraphs.sentence_splitting import halves
+from support import SAVED, TESTS, toy
+from support.paragraphs import LINES, random_texts
+
+FOLDER = Path(kformer.export.__file__).parent / "ios"
+
+
+@pytest.fixture(scope="module")
+def project(toy_tflite, tmp_path_factory):
+    return export_ios_project(toy_tflite, tmp_path_factory.mktemp("ios") / "app")
+
+
+def swift(project):
+    return {path.name: path.read_text("utf-8") for path in project.rglob("*.swift")}
+
+
+def test_the_folder_has_every_file_of_the_package(project, toy_tflite):
+    files = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
+    assert files == {*FILES}
+    templates = {path.name for path in FOLDER.iterdir() if path.suffix not in (".py", ".pyi")}
+    made = {"LICENSE", "translator.tflite", "text_rules.txt", "project.pbxproj"}
+    assert {*FILES.values()} - made == templates - {"__pycache__", "calls.js"}
+    copy = project / "Translator/Resources/translator.tflite"
+    assert copy.read_bytes() == toy_tflite.read_bytes()
+
+
+def objects_of(project):
+    """The objects of the project file by their ids, read with a parser of its own."""
+    text = (project / "Translator.xcodeproj/project.pbxproj").read_text("utf-8")
+    first, text = text.split("\n", 1)
+    assert first == "// !$*UTF8*$!"
+    tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[{}()=;,]|\w+', text)
+
+    def value():
+        token = tokens.pop(0)
+        if token == "{":
+            found = {}
+            while tokens[0] != "}":
+                key = value()
+                assert tokens.pop(0) == "="
+                found[key] = value()
+                assert tokens.pop(0) == ";"
+            tokens.pop(0)
+            return found
+        if token == "(":
+            found = []
+            while tokens[0] != ")":
+                found.append(value())
+                assert tokens.pop(0) == ","
+            tokens.pop(0)
+            return found
+        return json.loads(token) if token.startswith('"') else token
+
+    content = value()
+    assert not tokens
+    return content["objects"], content["rootObject"]
+
+
+def test_xcode_finds_every_file_at_its_place_and_builds_it_once(project):
+    objects, root = objects_of(project)
+    [target] = objects[root]["targets"]
+    phases = {
+        objects[each]["isa"]: objects[each]["files"] for each in objects[target]["buildPhases"]
+    }
+    built = {phase: {objects[each]["fileRef"] for each in files} for phase, files in phases.items()}
+    found = {}
+
+    def walk(group, folder):
+        for child in objects[group]["children"]:
+            described = objects[child]
+            if described["isa"] == "PBXGroup":
+                walk(child, folder / described.get("path", ""))
+            elif described["sourceTree"] == "<group>":
+                found[child] = folder / described["path"]
+
+    walk(objects[root]["mainGroup"], project)
+    paths = {path.relative_to(project).as_posix() for path in found.values()}
+    assert paths == {*IN_APP} and all(path.is_file() for path in found.values())
+    sources = {each for each, path in found.items() if path.suffix == ".swift"}
+    assert built["PBXSourcesBuildPhase"] == sources
+    assert built["PBXResourcesBuildPhase"] == {*found} - sources
+    references = re.findall(r"\b[0-9A-F]{24}\b", json.dumps(objects))
+    assert {*references} == {*objects}
+
+
+def test_the_project_file_is_the_same_in_each_export(project, toy_tflite, tmp_path):
+    other = export_ios_project(toy_tflite, tmp_path / "other")
+    assert objects_of(other) == objects_of(project)
+    objects, root = objects_of(project)
+    lists = [objects[root], objects[objects[root]["targets"][0]]]
+    for described in lists:
+        listed = objects[described["buildConfigurationList"]]["buildConfigurations"]
+        assert [objects[each]["name"] for each in listed] == ["Debug", "Release"]
+    settings = objects[listed[0]]["buildSettings"]
+    assert settings["INFOPLIST_KEY_CFBundleDisplayName"] == "Translator de → en"
+
+
+def test_every_flag_has_the_name_of_python_and_a_message(project):
+    enum = re.search(r"enum Flag.*?\n}", swift(project)["KformerTranslator.swift"], re.DOTALL)[0]
+    flags = dict(re.findall(r'case (\w+) = "([\w ]+)"', enum))
+    strings = FOLDER.parent / "android" / "strings.xml"
+    names = {element.get("name") for element in ElementTree.parse(strings).getroot()}
+    assert len(flags) == 7 and {flag.replace(" ", "_") for flag in flags.values()} <= names
+    messages = re.findall(r"case \.(\w+): \"", swift(project)["ContentView.swift"])
+    assert messages == [*flags]
+
+
+def test_swift_calls_functions_of_the_script_only(project):
+    called = set(re.findall(r'call\("(\w+)"', swift(project)["TextRules.swift"]))
+    defined = set(re.findall(r"^function (\w+)", text_script(), re.MULTILINE))
+    assert len(called) == 4 and called <= defined
+
+
+@pytest.fixture(scope="module")
+def script(project):
+    """A function that calls one of the script with rows of arguments, in Node.js."""
+    if not shutil.which("node"):
+        pytest.skip("Node.js is not installed: apt-get install nodejs.")
+    command = [
+        "node",
+        TESTS / "support/script_runner.mjs",
+        project / "Translator/Resources/text_rules.txt",
+    ]
+
+    def call(name, rows):
+        lines = "".join(f"{json.dumps([name, row])}\n" for row in rows)
+        result = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    return call
+
+
+def as_rows(pieces):
+    return [[piece[name] for name in ("before", "source", "after")] for piece in pieces]
+
+
+def test_lines_are_split_as_in_python(script):
+    texts = [[f"{line}\r\n\n {line}", language] for language, line, _ in LINES]
+    for (text, _), pieces, (*_, sentences) in zip(
+        texts, script("piecesOfText", texts), LINES, strict=True
+    ):
+        assert "".join(map("".join, as_rows(pieces))) == text
+        assert [source for _, source, _ in as_rows(pieces) if source] == 2 * sentences
+
+
+def test_clauses_are_those_of_python(script):
+    texts = random_texts(300, "abcd,;…!? \u00a0、。”\u0301\u200d🏽👩क्")
+    texts = list(filter(None, map(str.strip, texts)))
+    found = script("piecesOfHalves", [[text] for text in texts])
+    for text, pieces in zip(texts, found, strict=True):
+        expected = with_sources(map(piece_of_part, halves(text) or ()))
+        assert as_rows(pieces) == [list(piece) for piece in expected], ascii(text)
+
+
+def test_translations_are_joined_as_in_python(script):
+    pieces = [("", "Ein Hund.", " "), ("- ", "好。", "\n"), ("", "Ja.", "")]
+    translations = ["A dog.", "好。", "Yes."]
+    rows = [dict(zip(("before", "source", "after"), piece, strict=True)) for piece in pieces]
+    expected = join([Piece(*piece) for piece in pieces], translations)
+    assert script("joined", [[rows, translations]]) == [expected]
+
+
+def test_flags_are_those_of_python(script, toy_tflite):
+    manifest = PocketTranslator(toy_tflite).manifest
+    special = {"padding": manifest["padding_id"], "end": manifest["end_id"]}
+    ids = [[5, 6, 7], [5] * 12, [5, 6, 7, 8] * 4, list(range(5, 60))]
+    rows, expected = [], []
+    for source in ids:
+        for target in ids:
+            ends = [special["end"]], [special["end"], special["padding"]]
+            rows.append([[*source, *ends[0]], [*target, *ends[1]], False, special])
+            expected.append([*degenerate_flags(source, target)])
+    assert script("translationFlags", rows) == expected
+    assert {flag for flags in expected for flag in flags} == {"loop", "length ratio"}
+    cut = [[5, special["end"]], [5, 6], True, special]
+    assert script("translationFlags", [cut]) == [["source cut", "length limit"]]
+
+
+def test_only_new_folders_and_files_that_translate_are_taken(refused, toy_keras, tmp_path):
+    [old] = (SAVED / "0.1.0").glob("*.tflite")
+    with pytest.raises(ValueError, match=r"Received: format=1, .* in '.*translator.tflite'"):
+        export_ios_project(old, tmp_path / "app")
+    folder = tmp_path / "old"
+    folder.mkdir()
+    message = refused("export", toy_keras, "--ios", folder)
+    assert f"An iOS project needs a new folder. Received: '{folder}'" in message
+
+
+@pytest.mark.prove
+def test_the_command_writes_both_projects(toy_keras, tmp_path):
+    folders = [tmp_path / "android", tmp_path / "ios"]
+    printed = toy.succeed("export", toy_keras, "--android", folders[0], "--ios", folders[1])
+    assert all(f"Written: {folder}" in printed.stdout for folder in folders)
+    assert {*tmp_path.iterdir()} == {*folders}
+    files = [*tmp_path.rglob("translator.tflite")]
+    assert len({path.read_bytes() for path in files}) == 1 and len(files) == 2
