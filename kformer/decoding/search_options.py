@@ -67,8 +67,8 @@ class SearchOptions:
     )
     n_best: int = _positive(
         1,
-        "Answers for each text, best first, no two the same; at most `beam_size`. With `sample`, the "
-        "number of samples.",
+        "Answers for each text, best first, no two the same; at most `beam_size`. With `sample`, "
+        "the number of samples.",
         most=_MAX_SAMPLES,
     )
     sample: bool = _option(
