@@ -13,6 +13,7 @@ from kformer import export
 from kformer.cli.terminal.streams import quiet
 from kformer.export.tflite.tflite_report import write_report
 from kformer.files import Publication
+from kformer.json_files import read_json
 from kformer.kinds import TRANSLATOR, kind_of
 
 
@@ -61,7 +62,7 @@ def write_exports(
                 _write_saved_model(model, exports, verifier, together, say, say_running, training)
                 verifier.reports.insert(1, verifier.reports.pop())  # Before the .tflite file's.
             if exports.ctranslate2:
-                _write_ctranslate2(model, exports, verifier, together, say, say_running)
+                _write_ctranslate2(model, exports, verifier, together, say, say_running, training)
     return verifier.reports
 
 
@@ -160,8 +161,9 @@ def _write_saved_model(model, exports, verifier, together, say, say_running, tra
     )
 
 
-def _write_ctranslate2(model, exports, verifier, together, say, say_running):
-    from kformer.export.ctranslate2_translator import CTranslate2Translator
+def _write_ctranslate2(model, exports, verifier, together, say, say_running, training):
+    from kformer.export.ctranslate2_translator import DESCRIPTION, CTranslate2Translator
+    from kformer.export.model_card import CARD, model_card, size_facts
 
     exact = exports.precision == "float32"
     form = "CTranslate2" if exact else f"CTranslate2 {exports.precision}"
@@ -179,10 +181,21 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running):
         say_running("with CTranslate2")
         most = model.max_source_length
         folder = CTranslate2Translator(path, options=greedy.options)
-        greedy.verify(form, folder, path, most, exact)
+        report = greedy.verify(form, folder, path, most, exact)
         if greedy is not verifier:
             beams = f"{form}, {verifier.options.beam_size} beams"
-            verifier.verify(beams, CTranslate2Translator(path), path, most, exact=False)
+            report = verifier.verify(beams, CTranslate2Translator(path), path, most, exact=False)
+        facts = {
+            **read_json(path / DESCRIPTION, rule="The description must be as it was written."),
+            **size_facts(model),
+            "precision": str(exports.precision),
+            "beam_size": verifier.options.beam_size,
+            "length_penalty": verifier.options.length_penalty,
+            "bytes": report.bytes,
+            "checked": _checked(report, verifier),
+        }
+        card = model_card("folder for CTranslate2", facts, training)
+        (path / CARD).write_text(card, "utf-8")
 
     say(f"Writing the folder for CTranslate2, {exports.precision} ...")
     export.export_ctranslate2(
@@ -196,6 +209,18 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running):
     )
     if greedy is not verifier:
         verifier.reports[-1:-1] = greedy.reports[1:]
+
+
+def _checked(report, verifier):
+    """Returns the results of a check, as a SavedModel's report has them."""
+    python, measure = verifier.reports[0], verifier.answers.measure
+    checked = {"sentences": report.total, "equal": report.equal}
+    if measure:
+        checked[measure] = getattr(report, measure)
+        checked[f"{measure}_of_python"] = getattr(python, measure)
+    if report.signature:
+        checked[f"{measure}_signature"] = report.signature
+    return checked
 
 
 def show_reports(reports: Any):

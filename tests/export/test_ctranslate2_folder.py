@@ -146,6 +146,9 @@ def test_the_command_writes_and_checks_it(command, toy_keras, toy_run, tmp_path)
     assert exported.endswith(f" {count} of {count}")
     assert written == f"Written: {folder}"
     assert json.loads((folder / "config.json").read_text("utf-8"))["add_source_eos"] is True
+    card = (folder / "MODEL_CARD.md").read_text("utf-8")
+    assert f"Of {count} held-out texts, {count} were answered as in Python." in card
+    assert "`train.de`" in card and "| search | greedy |" in card
 
 
 @pytest.mark.prove
