@@ -7,8 +7,6 @@ that model cards have on the Hugging Face hub.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import yaml
-
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, kind_named, kind_of
 
 CARD = "MODEL_CARD.md"
@@ -50,6 +48,8 @@ def model_card(
             files with `name`, `sha256` and, if known, `bytes`; `pairs`; `recipe`, a dict of
             numbers; and `best`, the scores of the chosen epoch. None if they are not known.
     """
+    import yaml  # The wheel kformer-runtime does without it.
+
     kind = kind_named(facts["kind"])
     front = yaml.safe_dump(_front_matter(kind, facts), sort_keys=False, allow_unicode=True)
     lines = [
