@@ -56,9 +56,11 @@ def test_objects_of_kubernetes_have_its_names_and_find_the_pods(folder, kind):
     for described in objects.values():
         assert re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", described["metadata"]["name"])
     labels = objects["Deployment"]["spec"]["template"]["metadata"]["labels"]
-    assert objects["Service"]["spec"]["selector"] == labels
-    for name in ("Deployment", "PodDisruptionBudget"):
-        assert objects[name]["spec"]["selector"] == {"matchLabels": labels}
+    assert objects["Deployment"]["spec"]["selector"] == {"matchLabels": labels}
+    every_track = {"app": labels["app"]}  # A canary's pods differ in their track.
+    assert {*labels} == {"app", "track"}
+    assert objects["Service"]["spec"]["selector"] == every_track
+    assert objects["PodDisruptionBudget"]["spec"]["selector"] == {"matchLabels": every_track}
 
 
 FLAGS = {  # Of the server, release 2.20.
