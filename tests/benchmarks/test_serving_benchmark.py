@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import json
+import os
 import subprocess
+import time
 
 import pytest
 
 from benchmarks.server.load import Load, percentile
-from benchmarks.server.servers import BatchedModel
+from benchmarks.server.servers import BatchedModel, processor_seconds, resident_bytes
 from support import toy
 from support.native.compiling import compiled
 from support.native.saved_model_program import command, tensorflow_arguments
@@ -46,6 +48,15 @@ def test_each_line_is_sent_in_turn_and_what_is_refused_is_counted():
     assert (len(result.latencies), result.failed) == (20, 10)
     assert 0 < max(result.latencies) <= result.seconds
     assert result.speed == pytest.approx(20 / result.seconds)
+
+
+def test_time_and_memory_of_a_process_are_those_of_the_system():
+    before, began = processor_seconds(os.getpid()), time.process_time()
+    while time.process_time() < began + 0.3:
+        pass
+    assert processor_seconds(os.getpid()) - before > 0.27  # It counts in hundredths.
+    kept = bytes(range(256)) * 2**18  # 64 MiB.
+    assert resident_bytes(os.getpid()) > len(kept)
 
 
 def test_percentiles_are_values_that_occurred():

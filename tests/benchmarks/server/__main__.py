@@ -11,6 +11,7 @@ is `ctranslate2_server.py`: the same folder, in a pool of threads, behind the sa
 uvicorn. All search greedily. Each connection sends a sentence, waits for its translation, and sends
 the next one; the request is that of TensorFlow Serving. The servers take turns: a second to warm
 up, then the seconds that count. Medians over the rounds are shown, and the memory of each server.
+"CPU ms" is the processor time of the server for a sentence, which other work disturbs least.
 
 "SavedModel, batched" is no server: it is the export of `kformer export --saved-model`, in float32,
 behind TensorFlow Serving's loader and scheduler of batches, with the settings beside it. A program
@@ -31,7 +32,7 @@ from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.decoding.contenders import PRECISIONS
 from benchmarks.preparation import prepare
 from benchmarks.server.load import Load, percentile
-from benchmarks.server.servers import BATCHED, SERVERS, resident_bytes, running
+from benchmarks.server.servers import BATCHED, SERVERS, processor_seconds, resident_bytes, running
 
 _STEP = 10_000  # Requests of a soak between two lines.
 
@@ -73,22 +74,27 @@ def main():
 
 def measure(servers, connections, chosen):
     """Returns the lines of a table of all servers with a number of connections."""
-    rounds = {name: [] for name in servers}
+    rounds, spent = ({name: [] for name in servers} for _ in range(2))
     for _ in range(chosen.rounds):
         for name, server in servers.items():
             server.measure(connections, seconds=1)
+            before = processor_seconds(server.process.pid)
             rounds[name].append(server.measure(connections, chosen.seconds))
+            spent[name].append(
+                (processor_seconds(server.process.pid) - before) / len(rounds[name][-1].latencies)
+            )
             show(f"{name}: {rounds[name][-1].speed:,.0f} sentences/s")
-    table = [f"{'':30}{'p50 ms':>9}{'p95 ms':>9}{'sentences/s':>13}{'MiB':>8}{'failed':>8}"]
+    heads = ("p50 ms", "p95 ms", "sentences/s", "CPU ms", "MiB", "failed")
+    table = [f"{'':30}" + "".join(map("{:>12}".format, heads))]
     for name, results in rounds.items():
         middle = [
             median(percentile(result.latencies, share) for result in results) for share in (50, 95)
         ]
         memory = resident_bytes(servers[name].process.pid) / 2**20
         table.append(
-            f"{name:30}{middle[0] * 1e3:9.1f}{middle[1] * 1e3:9.1f}"
-            f"{median(result.speed for result in results):13,.0f}{memory:8,.0f}"
-            f"{sum(result.failed for result in results):8}"
+            f"{name:30}{middle[0] * 1e3:12.1f}{middle[1] * 1e3:12.1f}"
+            f"{median(result.speed for result in results):12,.0f}{median(spent[name]) * 1e3:12.1f}"
+            f"{memory:12,.0f}{sum(result.failed for result in results):12}"
         )
     return table
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -85,13 +86,28 @@ def running(name: str, folder: Path, lines: list[str]) -> Iterator[Server | Batc
 
 def resident_bytes(process: int) -> int:
     """Returns the memory that a process and its running children have at this moment."""
+    return sum(map(_resident, _with_children(process)))
+
+
+def processor_seconds(process: int) -> float:
+    """Returns the processor time that a process and its running children have spent."""
+    return sum(map(_spent, _with_children(process)))
+
+
+def _with_children(process):
     children = " ".join(
         path.read_text() for path in Path(f"/proc/{process}/task").glob("*/children")
     )
-    return sum(map(_resident, (process, *children.split())))
+    return process, *children.split()
 
 
 def _resident(process):
     status = Path(f"/proc/{process}/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
     return int(line.split()[1]) * 1024
+
+
+def _spent(process):
+    after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    user, system = after_name[11:13]  # Fields 14 and 15 of `man 5 proc_pid_stat`.
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
