@@ -4,13 +4,8 @@ from .decoding.search.greedy import Greedy
 from .decoding.search.sampling import Sample
 from .decoding.search_options import SearchOptions
 from .decoding.shortlist import Shortlist
-from .documents.document_translation import (
-    DocumentTranslation,
-    Unplaced,
-    document_segments,
-    translate_document,
-    translate_markup,
-)
+from .documents.document_report import DocumentTranslation, Unplaced
+from .documents.document_translation import document_segments, translate_document, translate_markup
 from .export.loading import SavedTranslator, load
 from .imports.bergamot import from_bergamot
 from .imports.ctranslate2 import from_ctranslate2

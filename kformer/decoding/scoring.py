@@ -38,6 +38,15 @@ class Scored:
             before.
         flags: "source cut", "target cut", "text cut": the text was too long, only its beginning was
             scored.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> right, wrong = translator.score(["Ein Hund läuft."] * 2, ["A dog runs.", "A cat."])
+        >>> right.tokens
+        ('▁A', '▁dog', '▁runs', '.', '</s>')
+        >>> right.log_probability > wrong.log_probability
+        True
     """
 
     log_probability: float
@@ -52,7 +61,14 @@ class Scored:
 
 
 def perplexity(scored: Iterable[Scored]) -> float:
-    """Returns exp(-mean log-probability) over the tokens of all `scored`, end ids included."""
+    """Returns exp(-mean log-probability) over the tokens of all `scored`, end ids included.
+
+    Examples:
+        >>> import kformer
+        >>> scored = kformer.Scored(-3.0, ("▁A", "▁dog", "</s>"), (-2.0, -0.5, -0.5))
+        >>> round(kformer.perplexity([scored]), 3)
+        2.718
+    """
     total, tokens = 0.0, 0
     for sequence in scored:
         total += sequence.log_probability

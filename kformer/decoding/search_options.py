@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 import math
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -48,6 +49,13 @@ class SearchOptions:
     Raises:
         TypeError: A value has the wrong type; NumPy's integers are allowed, 2.0 is not.
         ValueError: A value is out of range, or contradicts another.
+
+    Examples:
+        >>> import kformer
+        >>> kformer.SearchOptions(beam_size=4, n_best=2).changed
+        {'beam_size': 4, 'n_best': 2}
+        >>> kformer.SearchOptions(max_length_ratio=2.0).limit(source_length=10)
+        20
     """
 
     beam_size: int = _positive(
@@ -298,7 +306,7 @@ def with_defaults(chosen: Mapping[str, Any], defaults: Mapping[str, Any]) -> Sea
     return SearchOptions(**{**kept, **chosen})
 
 
-SearchOptions.__doc__ += "\n\nAttributes:\n" + "\n".join(
+SearchOptions.__doc__ = f"{inspect.getdoc(SearchOptions)}\n\nAttributes:\n" + "\n".join(
     f"    {field.name}: {field.metadata['description']}"
     for field in dataclasses.fields(SearchOptions)
 )

@@ -58,6 +58,14 @@ class Shortlist:
     Raises:
         TypeError: `always` or `size` is no integer.
         ValueError: The arrays do not fit together, or a number is out of range.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import learn_shortlist
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> translator.shortlist = learn_shortlist(translator, "test.de", "test.en", size=200)
+        >>> translator.translate("Ein Hund läuft.")
+        'A dog runs.'
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Documents: files of other formats to segments of text and back, for `kformer.translate_document`.
 
 - `document_translation`: `translate_document`, `translate_markup` and `document_segments`, the
-  whole way.
+  whole way. `document_report`: their result.
 - `document_kinds`: the kinds, by name and by suffix.
 - `character_sets`: bytes to characters and back, exactly.
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text.

@@ -1,18 +1,18 @@
 """Translates a document: only its text changes, and all else comes out as it went in."""
 
 import contextlib
-import dataclasses
 import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kformer.arguments import as_texts
 from kformer.documents.asking import Answers
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
+from kformer.documents.document_report import DocumentTranslation, Unplaced
 from kformer.documents.placeholders import expanded, keep_pattern, syntax_pattern
 from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, Piece
@@ -23,42 +23,6 @@ from kformer.text.paragraphs.marks import has_letter
 
 _BATCH = 2000  # Segments that are translated at once, and in memory,
 _BATCH_CHARACTERS = 500_000  # or fewer, if they have so many characters.
-
-
-class Unplaced(NamedTuple):
-    """A text of a document that stays as it was.
-
-    Attributes:
-        line: Number of its line; of its paragraph, in a file without lines.
-        text: The text.
-        reason: Why its translation could not be placed.
-    """
-
-    line: int
-    text: str
-    reason: str
-
-
-@dataclasses.dataclass(frozen=True)
-class DocumentTranslation:
-    """A report on the translation of a document.
-
-    Attributes:
-        kind: Kind of the document, such as "html".
-        segments: Number of texts that were translated.
-        distinct: Number of texts that differ, which is what the translator was asked for.
-        characters: Number of characters of all texts.
-        unplaced: Texts that stay as they were, because their translation could not be placed.
-        flags: Lines with faults of their translations, each with the flags that
-            `kformer.Translation` explains.
-    """
-
-    kind: str
-    segments: int
-    distinct: int
-    characters: int
-    unplaced: tuple[Unplaced, ...]
-    flags: tuple[tuple[int, tuple[str, ...]], ...]
 
 
 def translate_document(
@@ -102,6 +66,15 @@ def translate_document(
         FileNotFoundError, IsADirectoryError: There is no such document.
         OSError: The output cannot be written.
         ValueError: The document is malformed, or larger than it may be.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import kformer
+        >>> _ = Path("page.md").write_text("# Ein Hund läuft.\\n", encoding="utf-8")
+        >>> translator = kformer.load("de-en.tflite")
+        >>> report = kformer.translate_document("page.md", translator, "english.md")
+        >>> Path("english.md").read_text(encoding="utf-8")
+        '# A dog runs.\\n'
     """
     kind = document_kind(path, kind)
     content = read_document(path)
@@ -168,6 +141,13 @@ def translate_markup(
 
     Raises:
         ValueError: A text is malformed, or the kind is that of an archive.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("de-en.tflite")
+        >>> [(markup, report)] = kformer.translate_markup(["Ein <b>Hund</b> läuft."], translator)
+        >>> markup
+        'A <b>dog</b> runs.'
     """
     kind = document_kind("", kind)
     if kind.is_archive:
@@ -196,6 +176,14 @@ def document_segments(
     """Yields the line and the text of each segment of a document that would be translated.
 
     Arguments and errors are as for `translate_document`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import kformer
+        >>> page = "<h1>Ein Hund</h1>\\n<p>Er <b>läuft</b>.</p>"
+        >>> _ = Path("page.html").write_text(page, encoding="utf-8")
+        >>> [*kformer.document_segments("page.html")]
+        [(1, 'Ein Hund'), (2, 'Er läuft.')]
     """
     kind = document_kind(path, kind)
     pattern = keep_pattern(keep)

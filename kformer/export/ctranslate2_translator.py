@@ -7,12 +7,7 @@ from typing import Any, NotRequired, Self, TypedDict
 
 import sentencepiece
 
-from kformer.arguments import (
-    as_texts,
-    check_target_language,
-    several_texts,
-    text_or_texts,
-)
+from kformer.arguments import as_texts, check_target_language, several_texts, text_or_texts
 from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.files import check_file
 from kformer.json_files import read_json
@@ -21,11 +16,7 @@ from kformer.serving.request_rows import warn_of_cut
 from kformer.text.degenerate import degenerate_flags
 from kformer.text.forced_terms import Draft, flagged_answers, force_terms, word_losses
 from kformer.text.glossary import Glossary, check_glossary
-from kformer.text.paragraphs.split_translation import (
-    SplitTranslation,
-    check_split,
-    translate_split,
-)
+from kformer.text.paragraphs.split_translation import SplitTranslation, check_split, translate_split
 from kformer.text.quality_estimate import Evidence, estimate_in
 from kformer.text.source_marks import marked_sources
 from kformer.text.vocabulary import SPACE
@@ -102,6 +93,14 @@ class CTranslate2Translator:
         FileNotFoundError: A file is missing.
         ValueError: A file is damaged, ctranslate2 is not installed, or an option is one that
             CTranslate2 does not have.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import CTranslate2Translator, export_ctranslate2
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> folder = export_ctranslate2(translator, "ct2")
+        >>> CTranslate2Translator(folder).translate("Ein Hund läuft.")
+        'A dog runs.'
     """
 
     target_languages: tuple[str, ...] = ()  # A folder has one.

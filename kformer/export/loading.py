@@ -41,6 +41,15 @@ class SavedTranslator(Protocol):
 
     `kformer.Translator` can do more, as can `kformer.export.ServedTranslator` and
     `kformer.pocket.PocketTranslator`. `kformer.serving.Client` has these methods, too.
+
+    Examples:
+        >>> import kformer
+        >>> for form in "runs/de-en/translator.keras", "served/de-en", "de-en.tflite":
+        ...     translator: kformer.SavedTranslator = kformer.load(form)
+        ...     print(translator.translate("Ein Hund läuft."))
+        A dog runs.
+        A dog runs.
+        A dog runs.
     """
 
     @text_or_texts
@@ -125,6 +134,13 @@ def load(path: str | Path) -> Any:
         ImportError: The form needs TensorFlow, which is not installed; a `.tflite` file and a
             folder of CTranslate2 need none.
         ValueError: It holds none of these, is damaged, or has a newer format.
+
+    Examples:
+        >>> import kformer
+        >>> kformer.load("runs/de-en").translate("Ein Hund läuft.")
+        'A dog runs.'
+        >>> kformer.load("de-en.tflite").translate("Ein Hund läuft.")
+        'A dog runs.'
     """
     path = model_file(path)
     form = saved_form(path)

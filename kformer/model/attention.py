@@ -43,6 +43,18 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: The mask has another shape, or is not boolean.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> query, value = np.ones((1, 1, 2, 4)), np.array([[[[10.0], [20.0]]]])
+        >>> mask = kformer.causal_mask(2)
+        >>> output, weights = kformer.scaled_dot_product_attention(query, query, value, mask)
+        >>> print(np.array(output[0, 0]), np.array(weights[0, 0]), sep="\\n")
+        [[10.]
+         [15.]]
+        [[1.  0. ]
+         [0.5 0.5]]
     """
     scores = precise(match(query, key)) / query.shape[-1] ** 0.5
     if mask is not None:
@@ -88,6 +100,15 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
     Returns:
         output: float tensor (B, Q, D).
         weights: float tensor (B, H, Q, K), at least float32.
+
+    Examples:
+        >>> import keras
+        >>> import kformer
+        >>> x = keras.ops.ones((2, 5, 16))
+        >>> layer = kformer.MultiHeadAttention(d_model=16, num_heads=4)
+        >>> output, weights = layer(x, x, kformer.causal_mask(5))
+        >>> print(output.shape, weights.shape)
+        (2, 5, 16) (2, 4, 5, 5)
     """
 
     def __init__(self, d_model: int, num_heads: int, **kwargs: Any):

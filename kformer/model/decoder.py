@@ -48,6 +48,14 @@ class DecoderLayer(Block):
 
     Returns:
         float tensor (B, T, D). `attend` returns the attention weights beside it.
+
+    Examples:
+        >>> import keras
+        >>> import kformer
+        >>> x, memory = keras.ops.ones((2, 5, 16)), keras.ops.ones((2, 7, 16))
+        >>> layer = kformer.DecoderLayer(d_model=16, num_heads=4, d_ff=32)
+        >>> print(layer(x, memory, kformer.causal_mask(5)).shape)
+        (2, 5, 16)
     """
 
     def __init__(
@@ -160,6 +168,14 @@ class Decoder(Stack):
 
     Returns:
         float tensor (B, T, D). `attend` returns the attention weights beside it.
+
+    Examples:
+        >>> import keras
+        >>> import kformer
+        >>> x, memory = keras.ops.ones((2, 5, 16)), keras.ops.ones((2, 7, 16))
+        >>> decoder = kformer.Decoder(num_layers=2, d_model=16, num_heads=4, d_ff=32)
+        >>> print(decoder(x, memory, kformer.causal_mask(5)).shape)
+        (2, 5, 16)
     """
 
     layer_class = DecoderLayer

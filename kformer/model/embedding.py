@@ -53,6 +53,14 @@ class TokenEmbedding(keras.layers.Layer):
 
     Returns:
         float tensor (B, T, D).
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> embedding = kformer.TokenEmbedding(vocab_size=100, d_model=16)
+        >>> vectors = embedding(np.array([[7, 8, 3]]))
+        >>> print(vectors.shape, embedding.logits(vectors).shape)
+        (1, 3, 16) (1, 3, 100)
     """
 
     def __init__(
@@ -162,6 +170,16 @@ class PositionalEncoding(keras.layers.Layer):
 
     Returns:
         float tensor (B, T, D).
+
+    Examples:
+        >>> import keras
+        >>> import kformer
+        >>> layer = kformer.PositionalEncoding()
+        >>> print(layer(keras.ops.zeros((2, 5, 16))).shape)
+        (2, 5, 16)
+        >>> print(keras.ops.convert_to_numpy(layer.encodings(2, 4)).round(2))
+        [[0.   1.   0.   1.  ]
+         [0.84 0.54 0.01 1.  ]]
     """
 
     def __init__(

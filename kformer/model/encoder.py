@@ -34,6 +34,14 @@ class EncoderLayer(Block):
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.
+
+    Examples:
+        >>> import keras
+        >>> import kformer
+        >>> layer = kformer.EncoderLayer(d_model=16, num_heads=4, d_ff=32)
+        >>> output, weights = layer.attend(keras.ops.ones((2, 5, 16)))
+        >>> print(output.shape, weights.shape)
+        (2, 5, 16) (2, 4, 5, 5)
     """
 
     def _make_sublayers(self):
@@ -94,6 +102,15 @@ class Encoder(Stack):
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> vectors = np.ones((2, 5, 16))
+        >>> is_real = np.arange(5) < np.array([[5], [3]])  # The lengths are 5 and 3.
+        >>> encoder = kformer.Encoder(num_layers=2, d_model=16, num_heads=4, d_ff=32)
+        >>> print(encoder(kformer.PositionalEncoding()(vectors), is_real[:, None, None, :]).shape)
+        (2, 5, 16)
     """
 
     layer_class = EncoderLayer

@@ -35,6 +35,12 @@ class FeedForward(HoldsDense, keras.layers.Layer):
 
     Returns:
         float tensor (B, T, D).
+
+    Examples:
+        >>> import keras
+        >>> import kformer
+        >>> print(kformer.FeedForward(d_model=16, d_ff=32)(keras.ops.ones((2, 5, 16))).shape)
+        (2, 5, 16)
     """
 
     def __init__(self, d_model: int, d_ff: int, activation: str = "relu", **kwargs: Any):

@@ -26,6 +26,14 @@ def padding_mask(ids: Any, padding_id: int = 0, ignored_id: int | None = None):
 
     Returns:
         boolean tensor (B, 1, 1, K).
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> print(kformer.padding_mask(np.array([[7, 8, 0]])).shape)
+        (1, 1, 1, 3)
+        >>> print(np.array(kformer.padding_mask(np.array([[7, 8, 0]]))))
+        [[[[ True  True False]]]]
     """
     mask = ops.not_equal(ids, padding_id)
     if ignored_id is not None:
@@ -44,6 +52,14 @@ def causal_mask(length: Any) -> Any:
 
     Returns:
         boolean tensor (1, 1, T, T), the lower triangle.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> print(np.array(kformer.causal_mask(3)[0, 0]))
+        [[ True False False]
+         [ True  True False]
+         [ True  True  True]]
     """
     positions = ops.arange(length)
     return (positions[:, None] >= positions[None, :])[None, None]

@@ -112,6 +112,14 @@ class SequenceClassifier(ClassifyingNetwork):
 
     Returns:
         logits: float32 tensor (B, C).
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> encoder = kformer.TransformerEncoder(100, num_layers=1, d_model=16, num_heads=2, d_ff=8)
+        >>> classifier = kformer.SequenceClassifier(encoder, num_classes=3)
+        >>> print(classifier(np.array([[7, 8, 9, 3], [7, 3, 0, 0]])).shape)
+        (2, 3)
     """
 
     def __init__(
@@ -150,6 +158,14 @@ class TokenClassifier(ClassifyingNetwork):
 
     Returns:
         logits: float32 tensor (B, S, C).
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> encoder = kformer.TransformerEncoder(100, num_layers=1, d_model=16, num_heads=2, d_ff=8)
+        >>> classifier = kformer.TokenClassifier(encoder, num_classes=3)
+        >>> print(classifier(np.array([[7, 8, 9, 3], [7, 3, 0, 0]])).shape)
+        (2, 4, 3)
     """
 
     def call(self, source: Any, training: bool | None = None):

@@ -111,6 +111,12 @@ class SSRU(HoldsDense, keras.layers.Layer):
 
     Returns:
         float tensor (B, T, D).
+
+    Examples:
+        >>> import keras
+        >>> import kformer
+        >>> print(kformer.SSRU(d_model=16)(keras.ops.ones((2, 5, 16))).shape)
+        (2, 5, 16)
     """
 
     def __init__(self, d_model: int, **kwargs: Any):

@@ -67,6 +67,17 @@ class Transformer(PredictsTokens, Network):
 
     Returns:
         logits: float tensor (B, T, V); row t scores the id that follows `target[:, :t + 1]`.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> model = kformer.Transformer(100, num_layers=2, d_model=16, num_heads=2, d_ff=32)
+        >>> source = np.array([[7, 8, 9, 3]])  # Pieces and the end id; 0 is padding.
+        >>> target = np.array([[2, 11, 12]])  # The start id and pieces.
+        >>> print(model((source, target)).shape)
+        (1, 3, 100)
+        >>> print(model.attend((source, target)).decoder_cross[-1].shape)
+        (1, 2, 3, 4)
     """
 
     def __init__(

@@ -40,6 +40,13 @@ class TransformerDecoder(PredictsTokens, OneStack):
     Returns:
         logits: float tensor (B, T, V), of the id after each position. `encode` returns the vectors,
         float (B, T, D), that they are made of, and `attend` also the attention weights.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> decoder = kformer.TransformerDecoder(100, num_layers=2, d_model=16, num_heads=2, d_ff=8)
+        >>> print(decoder(np.array([[2, 11, 12]])).shape)
+        (1, 3, 100)
     """
 
     def __init__(

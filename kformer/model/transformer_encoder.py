@@ -56,6 +56,14 @@ class TransformerEncoder(OneStack):
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> encoder = kformer.TransformerEncoder(100, num_layers=2, d_model=16, num_heads=2, d_ff=8)
+        >>> vectors, weights = encoder.attend(np.array([[7, 8, 9, 3]]))
+        >>> print(vectors.shape, len(weights), weights[0].shape)
+        (1, 4, 16) 2 (1, 2, 4, 4)
     """
 
     def __init__(

@@ -9,8 +9,8 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from kformer.documents.document_report import DocumentTranslation
 from kformer.documents.document_translation import (
-    DocumentTranslation,
     translate_content,
     translate_markup,
 )

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, NotRequired, TypedDict
 
 from kformer.documents.document_kinds import KINDS, document_kind
-from kformer.documents.document_translation import DocumentTranslation
+from kformer.documents.document_report import DocumentTranslation
 from kformer.documents.placeholders import KINDS as PLACEHOLDERS
 from kformer.server.hosted_documents import HostedDocuments, Languages
 from kformer.server.hosted_models import HostedModel, for_languages

@@ -36,6 +36,13 @@ class Ensemble:
     Raises:
         TypeError: One of them is something else.
         ValueError: There are none, or their tokenizers differ.
+
+    Examples:
+        >>> import kformer
+        >>> names = "runs/de-en/translator.keras", "runs/second/translator.keras"
+        >>> ensemble = kformer.Ensemble([kformer.load(name) for name in names])
+        >>> ensemble.translate("Ein Hund läuft.", beam_size=4)
+        'A dog runs.'
     """
 
     def __init__(self, translators: Sequence[Translator]):

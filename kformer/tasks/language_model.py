@@ -45,6 +45,16 @@ class Generation:
         prompt_tokens: The pieces of the prompt.
         token_log_probabilities: Log-probability of each of `tokens` given the tokens before,
             without penalties; None without details.
+
+    Examples:
+        >>> import kformer
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 32}
+        >>> decoder = kformer.TransformerDecoder(tokenizer.vocab_size, **sizes)
+        >>> model = kformer.LanguageModel(tokenizer, decoder, max_length=16)
+        >>> [[generation]] = model.generations(["A dog"])
+        >>> generation.prompt_tokens, len(generation.tokens)
+        (('▁A', '▁dog'), 14)
     """
 
     text: str
@@ -75,6 +85,16 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
 
     Returns:
         logits: float tensor (B, T, V), of the id after each position.
+
+    Examples:
+        >>> import kformer
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 32}
+        >>> decoder = kformer.TransformerDecoder(tokenizer.vocab_size, **sizes)
+        >>> model = kformer.LanguageModel(tokenizer, decoder, max_length=64)
+        >>> [scored] = model.score(["A dog runs."])
+        >>> scored.tokens
+        ('▁A', '▁dog', '▁runs', '.', '</s>')
     """
 
     def __init__(

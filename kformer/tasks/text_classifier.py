@@ -113,6 +113,14 @@ class TextClassifier(LabellingModel):
 
     Returns:
         logits: float32 tensor (B, C).
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> classifier = kformer.TextClassifier(translator.tokenizer, encoder, ["bad", "good"])
+        >>> print(classifier.predict(["Der Film war gut."]).probabilities.shape)
+        (1, 2)
     """
 
     network_class = SequenceClassifier

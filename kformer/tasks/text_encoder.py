@@ -19,6 +19,14 @@ class TextEncoder(TextModel):
         encoder: `TransformerEncoder` with the tokenizer's vocabulary.
         max_source_length: Maximum number of ids of a text, its end id included; only the beginning
             of a longer text is encoded, with a warning.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> vectors = kformer.TextEncoder(translator.tokenizer, encoder).encode(["Ein Hund läuft."])
+        >>> print(vectors.shape, vectors.dtype)
+        (1, 128) float32
     """
 
     def __init__(

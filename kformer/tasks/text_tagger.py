@@ -47,6 +47,15 @@ class TextTagger(LabellingModel):
 
     Returns:
         logits: float32 tensor (B, S, C).
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> tagger = kformer.TextTagger(translator.tokenizer, encoder, labels=["B-X", "I-X", "O"])
+        >>> [tagging] = tagger.tag(["Tom fährt nach Ulm"])
+        >>> len(tagging.labels)
+        4
     """
 
     network_class = TokenClassifier

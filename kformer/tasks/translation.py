@@ -42,6 +42,15 @@ class Translation:
             the translator's `alignment_head`; None without details.
         quality: Estimate of its sentence chrF, from 0 to 1; None if the translator has no
             `quality_estimate`.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> [[translation]] = translator.translations(["Ein Hund läuft."])
+        >>> translation.text, translation.flags
+        ('A dog runs.', ())
+        >>> translation.tokens
+        ('▁A', '▁dog', '▁runs', '.', '</s>')
     """
 
     text: str

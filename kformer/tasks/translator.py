@@ -60,6 +60,12 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
             own, the attribute `search_defaults`; None for none.
         quality_estimate: The attribute of that name, or its config; None for none.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> translator.translate(["Ein Hund läuft.", "Guten Morgen!"], beam_size=4)
+        ['A dog runs.', 'Good morning!']
     """
 
     def __init__(
@@ -75,14 +81,11 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         **kwargs: Any,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
+        target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
         check_kinds(
-            transformer=(transformer, Transformer),
-            target_tokenizer=(
-                tokenizer if target_tokenizer is None else target_tokenizer,
-                Tokenizer,
-            ),
+            transformer=(transformer, Transformer), target_tokenizer=(target_tokenizer, Tokenizer)
         )
-        self.target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
+        self.target_tokenizer = target_tokenizer
         self.transformer = transformer
         self.alignment_head = check_head(self, alignment_head)
         self.about = dict(about or {})
@@ -154,10 +157,8 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         return translator
 
     def _check_vocabularies(self):
-        have = (
-            self.transformer.source_embedding.vocab_size,
-            self.transformer.target_embedding.vocab_size,
-        )
+        embeddings = self.transformer.source_embedding, self.transformer.target_embedding
+        have = tuple(embedding.vocab_size for embedding in embeddings)
         need = (self.tokenizer.vocab_size, self.target_tokenizer.vocab_size)
         if have != need:
             raise ValueError(
@@ -226,9 +227,8 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         search = with_defaults({**explicit, **options}, self.search_defaults)
         check_split(split, source_language, prefixes)
         if split:
-            answers = self.into(target_language)._split(
-                texts, search, source_language, batch_size, progress, glossary
-            )
+            into = self.into(target_language)
+            answers = into._split(texts, search, source_language, batch_size, progress, glossary)
             return in_same_form([answer.text for answer in answers])
         result = self._search(
             texts, search, prefixes, batch_size, progress, target_language, glossary

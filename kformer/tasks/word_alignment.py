@@ -29,6 +29,13 @@ class HeadScore(NamedTuple):
         head: `AlignmentHead`.
         agreement: Share of its links that both directions have, from 0 to 1.
         error_rate: Its alignment error rate; None without links by hand.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> scores = translator.choose_alignment_head(["Ein Hund läuft."], ["A dog runs."])
+        >>> scores[0].head == translator.alignment_head, len(scores)
+        (True, 10)
     """
 
     head: AlignmentHead

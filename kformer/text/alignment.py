@@ -23,6 +23,13 @@ class AlignmentHead(NamedTuple):
     Attributes:
         layer: Number of a decoder layer, from 1.
         head: Number of a head, from 1; None for the mean of all heads.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> translator.alignment_head = kformer.AlignmentHead(layer=2, head=1)
+        >>> translator.alignment_head
+        AlignmentHead(layer=2, head=1)
     """
 
     layer: int
@@ -43,6 +50,15 @@ class WordAlignment(NamedTuple):
         agreement: Number of links that are also links of the opposite direction, from source to
             target.
         weights: float array (M, N), the attention of each target word to each source word.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> [alignment] = translator.align(["Ein Hund läuft."], ["A dog runs."])
+        >>> alignment.source, alignment.target
+        (('Ein', 'Hund', 'läuft.'), ('A', 'dog', 'runs.'))
+        >>> alignment.links
+        [(0, 0), (1, 1), (2, 2)]
     """
 
     source: tuple[str, ...]
@@ -57,7 +73,14 @@ class WordAlignment(NamedTuple):
 
 
 class GoldLinks(NamedTuple):
-    """Links by hand: the sure ones, and all possible ones, which include the sure ones."""
+    """Links by hand: the sure ones, and all possible ones, which include the sure ones.
+
+    Examples:
+        >>> import kformer
+        >>> gold = kformer.GoldLinks(sure=frozenset({(0, 0)}), possible=frozenset({(0, 0), (1, 1)}))
+        >>> kformer.alignment_error_rate([[(0, 0), (1, 1)]], [gold])
+        0.0
+    """
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
@@ -158,6 +181,14 @@ def alignment_error_rate(
 
     Raises:
         ValueError: There are neither links nor sure links by hand.
+
+    Examples:
+        >>> import kformer
+        >>> gold = kformer.GoldLinks(frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))
+        >>> kformer.alignment_error_rate([[(0, 0), (1, 1)]], [gold])
+        0.0
+        >>> kformer.alignment_error_rate([[(0, 0), (1, 0)]], [gold])
+        0.5
     """
     right = total = 0
     for links, by_hand in zip(alignments, gold, strict=True):

@@ -58,6 +58,15 @@ class Glossary:
     Raises:
         TypeError: A term or a translation is not a string.
         ValueError: There are no terms, one is blank, or has two translations.
+
+    Examples:
+        >>> import kformer
+        >>> glossary = kformer.Glossary({"Hund": "cat"})
+        >>> [occurrence.term for occurrence in glossary.find("Ein Hund sucht die Hunde.")]
+        ['Hund']
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> translator.translate("Der Hund ist hier.", glossary=glossary)
+        'The cat is here.'
     """
 
     def __init__(self, terms: Mapping[str, str] | Iterable[tuple[str, str]]):

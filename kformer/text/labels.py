@@ -16,6 +16,15 @@ class Predictions(NamedTuple):
     Attributes:
         labels: list of N strings, the most probable label of each text.
         probabilities: float32 array (N, C), in the order of the classifier's labels.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> classifier = kformer.TextClassifier(translator.tokenizer, encoder, ["bad", "good"])
+        >>> labels, probabilities = classifier.predict(["Der Film war gut.", "Er war lang."])
+        >>> print(len(labels), probabilities.shape)
+        2 (2, 2)
     """
 
     labels: list[str]
@@ -68,6 +77,15 @@ class Tagging(NamedTuple):
         words: list of W strings, between white space in the text.
         labels: list of W strings, "" for a word that was not read, because the text is too long.
         probabilities: list of W floats, the probability of each label; 0 without one.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> tagger = kformer.TextTagger(translator.tokenizer, encoder, labels=["B-X", "I-X", "O"])
+        >>> [tagging] = tagger.tag(["Tom fährt nach Ulm"])
+        >>> tagging.words
+        ['Tom', 'fährt', 'nach', 'Ulm']
     """
 
     words: list[str]

@@ -51,6 +51,12 @@ def bleu(
     Warns:
         UserWarning: The references have no spaces between words, and the tokenizer needs them;
             or they look tokenized.
+
+    Examples:
+        >>> import kformer
+        >>> score = kformer.bleu(["A dog runs to our house."], ["A dog runs to the house."])
+        >>> round(score.value, 1)
+        48.9
     """
     translations, references = _checked(translations, references)
     metric = bleu_metric(tokenize, language, references=references, stacklevel=2)
@@ -61,6 +67,11 @@ def chrf(translations: list[str], references: list[str]) -> Score:
     """Returns the chrF2 of translations, line for line.
 
     [Popović, 2015](https://aclanthology.org/W15-3049).
+
+    Examples:
+        >>> import kformer
+        >>> round(kformer.chrf(["A dog runs."], ["A cat runs."]).value, 1)
+        35.5
     """
     return score_with(chrf_metric(), translations, references)
 

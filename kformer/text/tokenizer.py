@@ -45,6 +45,18 @@ class Tokenizer(keras.layers.Layer):
             translate into; None for none.
         target_languages: Pieces by the code of a language, such as {"fra": ">>fra<<"}. One of them
             must then be chosen for every text, with `into`; None for no choice.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer import phrasebook
+        >>> files = phrasebook.write("text")
+        >>> both = [files["train.de"], files["train.en"]]
+        >>> tokenizer = kformer.Tokenizer.train(both, vocab_size=1000)
+        >>> ids = tokenizer.encode(["Ein Hund läuft."])
+        >>> tokenizer.pieces(ids[0])
+        ['▁Ein', '▁Hund', '▁läuft', '.', '</s>']
+        >>> tokenizer.decode(ids)
+        ['Ein Hund läuft.']
     """
 
     def __init__(

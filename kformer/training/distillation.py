@@ -7,6 +7,7 @@ source and its reference. So a second start uses existing translations, and neve
 import dataclasses
 import functools
 import hashlib
+import inspect
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -85,7 +86,7 @@ class DistillationOptions:
                 field.metadata["check"](field.name, value)
 
 
-DistillationOptions.__doc__ += "\n\nAttributes:\n" + "\n".join(
+DistillationOptions.__doc__ = f"{inspect.getdoc(DistillationOptions)}\n\nAttributes:\n" + "\n".join(
     f"    {field.name}: {field.metadata['description']}"
     for field in dataclasses.fields(DistillationOptions)
 )

@@ -41,6 +41,17 @@ class Beam:
         spelling: `constraints.Spelling` of the ids: of several sequences with the same text only
             the best is returned. None to return all sequences.
         start_id, end_id, padding_id, constraints: As for `Greedy`.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> from kformer.decoding.decoder_step import start_decoding
+        >>> model = kformer.Transformer(10, num_layers=1, d_model=16, num_heads=2, d_ff=32)
+        >>> step, cache = start_decoding(model, np.array([[5, 6, 3]]), max_length=7, beams=4)
+        >>> beam = kformer.Beam(beam_size=4, n_best=2)
+        >>> output = beam(step, cache, max_lengths=np.array([7], "int32"))
+        >>> print(output.ids.shape)  # Rows, sequences of each, and ids.
+        (1, 2, 7)
     """
 
     def __init__(

@@ -24,6 +24,17 @@ class Greedy:
         end_id: The id that ends a sequence.
         padding_id: The id that fills a row after its end.
         constraints: Restrictions of the choice, of `kformer.decoding.search.constraints`.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> from kformer.decoding.decoder_step import start_decoding
+        >>> model = kformer.Transformer(10, num_layers=1, d_model=16, num_heads=2, d_ff=32)
+        >>> step, cache = start_decoding(model, source=np.array([[5, 6, 3]]), max_length=7)
+        >>> greedy = kformer.Greedy(start_id=2, end_id=3)
+        >>> output = greedy(step, cache, max_lengths=np.array([7], "int32"))
+        >>> print(output.ids.shape)  # Rows, sequences of each, and ids.
+        (1, 1, 7)
     """
 
     beam_size = 1

@@ -67,6 +67,17 @@ class Sample(Greedy):
         top_p: Draw among the fewest likeliest ids that together have this probability, in (0, 1]:
             nucleus sampling, [Holtzman et al., 2020](https://arxiv.org/abs/1904.09751).
         start_id, end_id, padding_id, constraints: As for `Greedy`.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> from kformer.decoding.decoder_step import start_decoding
+        >>> model = kformer.Transformer(10, num_layers=1, d_model=16, num_heads=2, d_ff=32)
+        >>> step, cache = start_decoding(model, np.array([[5, 6, 3]]), max_length=7)
+        >>> keys = np.random.default_rng(1).integers(2**32, size=(1, 7), dtype="uint32")
+        >>> output = kformer.Sample(keys, top_p=0.9)(step, cache, np.array([7], "int32"))
+        >>> print(output.ids.shape)  # Rows, sequences of each, and ids.
+        (1, 1, 7)
     """
 
     def __init__(

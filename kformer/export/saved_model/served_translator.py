@@ -55,6 +55,14 @@ class ServedTranslator(ServedModel):
 
     Raises:
         ValueError: The folder holds no such model.
+
+    Examples:
+        >>> from kformer.export import ServedTranslator
+        >>> translator = ServedTranslator("served/de-en")
+        >>> translator.translate("Ein Hund läuft.")
+        'A dog runs.'
+        >>> translator.max_batch_size, sorted(translator.signatures)[:3]
+        (64, ['beam', 'encode', 'score'])
     """
 
     _target_language: str | None = None
@@ -225,6 +233,16 @@ class ServedClassifier(ServedModel):
 
     Raises:
         ValueError: The folder holds no such model.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import ServedClassifier, export_saved_model
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> classifier = kformer.TextClassifier(translator.tokenizer, encoder, ["bad", "good"])
+        >>> served = ServedClassifier(export_saved_model(classifier, "served/reviews"))
+        >>> print(served.labels, served.predict(["Der Film war gut."]).probabilities.shape)
+        ('bad', 'good') (1, 2)
     """
 
     _outputs = ("label", "probabilities", "labels")
@@ -262,6 +280,16 @@ class ServedTagger(ServedModel):
 
     Raises:
         ValueError: The folder holds no such model.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import ServedTagger, export_saved_model
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> tagger = kformer.TextTagger(translator.tokenizer, encoder, labels=["B-X", "I-X", "O"])
+        >>> served = ServedTagger(export_saved_model(tagger, "served/places"))
+        >>> served.tag(["Tom fährt nach Ulm"])[0].words
+        ['Tom', 'fährt', 'nach', 'Ulm']
     """
 
     _outputs = ("labels", "probabilities")
@@ -297,6 +325,17 @@ class ServedLanguageModel(ServedModel):
 
     Raises:
         ValueError: The folder holds no such model.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import ServedLanguageModel, export_saved_model
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 32}
+        >>> decoder = kformer.TransformerDecoder(tokenizer.vocab_size, **sizes)
+        >>> model = kformer.LanguageModel(tokenizer, decoder, max_length=16)
+        >>> served = ServedLanguageModel(export_saved_model(model, "served/text"))
+        >>> served.generate(["A dog"])[0].startswith("A dog")
+        True
     """
 
     _outputs = ("generation", "score")

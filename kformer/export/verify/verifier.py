@@ -16,7 +16,16 @@ from kformer.text.quality_estimate import Doubt
 
 
 class Report(NamedTuple):
-    """Result of one form of a model on the held-out sentences."""
+    """Result of one form of a model on the held-out sentences.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import Verifier
+        >>> verifier = Verifier(kformer.load("runs/de-en/translator.keras"), ["Ein Hund läuft."])
+        >>> report = verifier.verify_pocket(".tflite", kformer.load("de-en.tflite"), "de-en.tflite")
+        >>> report.form, report.equal, report.total
+        ('.tflite', 1, 1)
+    """
 
     form: str
     bytes: int
@@ -47,6 +56,15 @@ class Verifier:
         options: `kformer.SearchOptions` of the exports.
         answers: An object of the class that `Kind.verification` names.
         reports: list of `Report`: of Python, and of each form that was compared.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import Verifier
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> verifier = Verifier(translator, ["Ein Hund läuft."], references=["A dog runs."])
+        >>> _ = verifier.verify_pocket(".tflite", kformer.load("de-en.tflite"), "de-en.tflite")
+        >>> [(report.form, report.equal) for report in verifier.reports]
+        [('Python', 1), ('.tflite', 1)]
     """
 
     def __init__(

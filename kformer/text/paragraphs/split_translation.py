@@ -26,6 +26,13 @@ class SentenceTranslation:
             other flags; flags of the clauses are flags of the sentence, too.
         quality: Estimate of its chrF, from 0 to 1, of clauses the lowest; None if the model has no
             estimate.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> [text] = translator.split_translations(["Ein Hund läuft. Guten Morgen!"])
+        >>> [(sentence.source, sentence.text) for sentence in text.sentences]
+        [('Ein Hund läuft.', 'A dog runs.'), ('Guten Morgen!', 'Good morning!')]
     """
 
     source: str
@@ -43,6 +50,13 @@ class SplitTranslation:
             in the source.
         flags: The flags of its sentences, each once.
         sentences: Each sentence with its translation, in the order of the text.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> [translation] = translator.split_translations(["Ein Hund läuft. Guten Morgen!"])
+        >>> translation.text, translation.flags, len(translation.sentences)
+        ('A dog runs. Good morning!', (), 2)
     """
 
     text: str

@@ -52,6 +52,15 @@ class KeepBest(BestScore):
     Attributes:
         epoch: Number of passes over the data of the saved translator; None before the first.
         scores: Its validation scores by name.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import KeepBest
+        >>> keep = KeepBest(kformer.load("runs/de-en/translator.keras"), "best.keras")
+        >>> for epoch, loss in enumerate([2.0, 1.5, 1.7], start=1):
+        ...     keep.on_validation(epoch, {"val_loss": loss})
+        >>> keep.epoch, keep.scores
+        (2, {'val_loss': 1.5})
     """
 
     def __init__(

@@ -22,6 +22,16 @@ class StopWithoutImprovement(BestScore):
         patience: Number of validations, at least 1.
         monitor: Name of the score; it must be in the logs.
         mode: "min" if lower scores are better, "max" if higher ones are.
+
+    Examples:
+        >>> import keras
+        >>> from kformer.training import StopWithoutImprovement
+        >>> stop = StopWithoutImprovement(patience=2)
+        >>> stop.set_model(keras.Sequential())
+        >>> for epoch, loss in enumerate([2.0, 1.5, 1.7, 1.6], start=1):
+        ...     stop.on_validation(epoch, {"val_loss": loss})
+        >>> stop.model.stop_training
+        True
     """
 
     def __init__(self, patience: int, monitor: str = "val_loss", mode: str = "min"):
@@ -67,6 +77,18 @@ class StopWhenDiverged(keras.callbacks.Callback):
 
     Raises:
         Diverged: The loss is not finite; the message names the step.
+
+    Examples:
+        >>> import keras
+        >>> import numpy as np
+        >>> from kformer.training import StopWhenDiverged
+        >>> model = keras.Sequential([keras.layers.Dense(1)])
+        >>> model.compile("sgd", "mse", jit_compile=False)
+        >>> x, y = np.full((8, 1), np.inf), np.ones((8, 1))
+        >>> model.fit(x, y, verbose=0, callbacks=[StopWhenDiverged()])
+        Traceback (most recent call last):
+            ...
+        kformer.training.callbacks.stopping.Diverged: The loss and the weights must stay finite. ...
     """
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):

@@ -21,6 +21,17 @@ class KeepHistory(ValidationCallback):
 
     Attributes:
         history: The file's content, as a dict.
+
+    Examples:
+        >>> import keras
+        >>> import numpy as np
+        >>> from kformer.training import KeepHistory
+        >>> model = keras.Sequential([keras.layers.Dense(1)])
+        >>> model.compile("sgd", "mse", jit_compile=False)
+        >>> keep = KeepHistory("history.json")
+        >>> _ = model.fit(np.ones((8, 1)), np.ones((8, 1)), epochs=3, verbose=0, callbacks=[keep])
+        >>> keep.history["epoch"], sorted(keep.history)
+        ([1, 2, 3], ['epoch', 'loss', 'step'])
     """
 
     def __init__(self, path: str | Path):
@@ -59,6 +70,19 @@ class TensorBoardLogs(ValidationCallback):
         folder: Receives two folders, "train" and "validation".
         by_steps: Whether the horizontal axis shows steps instead of epochs, which is necessary
             with validations within an epoch.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import keras
+        >>> import numpy as np
+        >>> from kformer.training import TensorBoardLogs
+        >>> model = keras.Sequential([keras.layers.Dense(1)])
+        >>> model.compile("sgd", "mse", jit_compile=False)
+        >>> data = np.ones((8, 1)), np.ones((8, 1))
+        >>> logs = TensorBoardLogs("logs")
+        >>> _ = model.fit(*data, validation_data=data, verbose=0, callbacks=[logs])
+        >>> sorted(path.name for path in Path("logs").iterdir())
+        ['train', 'validation']
     """
 
     def __init__(self, folder: str | Path, by_steps: bool = False):
@@ -99,6 +123,17 @@ class TokensPerSecond(ValidationCallback):
 
     Args:
         counted: Name of that metric, if it counts something else, as "texts".
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> from kformer.training import MaskedCrossEntropy, Tokens, TokensPerSecond
+        >>> model = kformer.Transformer(10, num_layers=1, d_model=8, num_heads=2, d_ff=8)
+        >>> model.compile("adam", MaskedCrossEntropy(), metrics=[Tokens()], jit_compile=False)
+        >>> pair, answer = (np.array([[5, 6, 3]]), np.array([[2, 7, 8]])), np.array([[7, 8, 3]])
+        >>> history = model.fit(pair, answer, verbose=0, callbacks=[TokensPerSecond()]).history
+        >>> history["tokens/s"][0] > 0
+        True
     """
 
     def __init__(self, counted: str = "tokens") -> None:

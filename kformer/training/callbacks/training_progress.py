@@ -30,6 +30,19 @@ class Progress(keras.callbacks.Callback):
             the best so far; its row is marked.
         texts: Names of validation texts that have a column each, beside their mean; on a terminal,
             as many as fit.
+
+    Examples:
+        >>> import keras
+        >>> import numpy as np
+        >>> from kformer.training import Progress
+        >>> model = keras.Sequential([keras.layers.Dense(1, kernel_initializer="zeros")])
+        >>> model.compile("sgd", "mse", jit_compile=False)
+        >>> data = np.ones((8, 1)), np.ones((8, 1))
+        >>> progress = Progress(batches=1, epochs=2)
+        >>> _ = model.fit(*data, validation_data=data, epochs=2, verbose=0, callbacks=[progress])
+          epoch    loss  val loss      left
+            1/2       1    0.9216
+            2/2  0.9216    0.8493   0:00:00
     """
 
     def __init__(

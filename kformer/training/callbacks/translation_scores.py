@@ -56,6 +56,15 @@ class TranslationScores(ValidationCallback):
 
     Warns:
         UserWarning: As for `kformer.bleu`.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import TranslationScores
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> scores, logs = TranslationScores(translator, ["Ein Hund läuft."], ["A dog runs."]), {}
+        >>> scores.on_validation(1, logs)
+        >>> {name: round(value) for name, value in logs.items()}
+        {'val_bleu': 100, 'val_chrf': 100}
     """
 
     def __init__(

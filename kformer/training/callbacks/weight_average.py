@@ -77,6 +77,17 @@ class WithAverage(keras.callbacks.Callback):
         callbacks: Callbacks that use the model after a validation, such as `KeepBest`. Only these
             methods are called: at the beginning and the end of training and of epochs, and
             `on_validation` (by `ValidateEvery`) and `on_checkpoint` (by `resumable_fit`).
+
+    Examples:
+        >>> import keras
+        >>> import numpy as np
+        >>> from kformer.training import AveragedAdam, KeepHistory, WithAverage
+        >>> model = keras.Sequential([keras.layers.Dense(1)])
+        >>> model.compile(AveragedAdam(0.01, average_momentum=0.9), "mse", jit_compile=False)
+        >>> data, keep = (np.ones((8, 1)), np.ones((8, 1))), KeepHistory("history.json")
+        >>> _ = model.fit(*data, validation_data=data, verbose=0, callbacks=[WithAverage([keep])])
+        >>> sorted(keep.history)
+        ['epoch', 'loss', 'step', 'val_loss']
     """
 
     def __init__(self, callbacks: Iterable[keras.callbacks.Callback] = ()):

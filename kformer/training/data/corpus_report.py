@@ -110,6 +110,14 @@ class CorpusReport:
             `fixed_shapes` of `translation_dataset`.
         validation: `ValidationReport`; None without validation text.
         vocabulary: Origin of the vocabulary, as for `check_corpus`.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import check_corpus
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> report = check_corpus("test.de", "test.en", tokenizer)
+        >>> report.pairs, report.dropped.kept, report.duplicates, report.warnings()
+        (500, 500, 0, [])
     """
 
     pairs: int

@@ -28,6 +28,13 @@ class Direction:
 
     Raises:
         ValueError: `languages` are not two codes, or there is no text.
+
+    Examples:
+        >>> from kformer.training import Direction
+        >>> Direction("de-en", pairs=[("Ein Hund läuft.", "A dog runs.")]).codes
+        ('de', 'en')
+        >>> Direction.parse("de-en:train.de:train.en").source
+        'train.de'
     """
 
     languages: str

@@ -27,6 +27,13 @@ class DroppedPairs:
         too_long: Pairs with a side of more than `max_length` ids, or of more than 64 bytes for each
             of so many ids.
         unlike_lengths: Pairs with a side of more than `max_length_ratio` times the other's ids.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import count_dropped_pairs
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> count_dropped_pairs("test.de", "test.en", tokenizer, max_length=12)
+        DroppedPairs(kept=274, blank=0, too_long=226, unlike_lengths=0)
     """
 
     kept: int

@@ -77,6 +77,14 @@ def split_pairs(
         FileNotFoundError, ValueError: A table is missing, malformed or lacks a column (the message
             contains the line); there are no pairs; or they can be read only once.
         TypeError: An element is not a pair, or `pairs` cannot be iterated.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from kformer.training import split_pairs
+        >>> pairs = [("Ein Hund läuft.", "A dog runs."), ("Wir warten.", "We wait.")]
+        >>> sources, targets = split_pairs(pairs)
+        >>> Path(targets[0]).read_text()
+        'A dog runs.\\nWe wait.\\n'
     """
     source, target, *_ = parallel_text(pairs=pairs, columns=columns)
     return source, target
@@ -309,6 +317,11 @@ def check_parallel(
     Raises:
         FileNotFoundError: A file is missing.
         ValueError: The numbers of lines differ, or a file is empty or not UTF-8.
+
+    Examples:
+        >>> from kformer.training import check_parallel
+        >>> check_parallel("test.de", "test.en")
+        500
     """
     return sum(count_pairs(source_files, target_files))
 

@@ -101,6 +101,15 @@ def translation_dataset(
         FileNotFoundError, ValueError: As for `check_parallel` and `split_pairs`; or all pairs
             are dropped.
         TypeError: The files are not paths but sentences, or there is no tokenizer.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import translation_dataset
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> batches = translation_dataset("test.de", "test.en", tokenizer, tokens_per_batch=2048)
+        >>> (source, target), answer = next(iter(batches))
+        >>> target.shape == answer.shape
+        True
     """
     text = parallel_text(source_files, target_files, pairs, columns)
     if tokenizer is None:

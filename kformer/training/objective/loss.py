@@ -52,6 +52,14 @@ class MaskedCrossEntropy(keras.losses.Loss):
         ValueError: A shape is another; or an expected id is out of range, such as -100, by which
             other libraries mark padding. In a TensorFlow graph, such an id raises an
             `InvalidArgumentError`; in a compiled one, as on JAX, the loss becomes NaN.
+
+    Examples:
+        >>> import numpy as np
+        >>> from kformer.training import MaskedCrossEntropy
+        >>> answer = np.array([[7, 3, 0]])  # 0 is padding, which does not count.
+        >>> logits = np.zeros((1, 3, 10), "float32")  # Every id is as likely as any other.
+        >>> round(float(MaskedCrossEntropy()(answer, logits)), 3)  # log(10)
+        2.303
     """
 
     def __init__(

@@ -53,6 +53,14 @@ class MaskedAccuracy(_TokenMean):
 
     Args:
         padding_id: The expected id that does not count.
+
+    Examples:
+        >>> import numpy as np
+        >>> from kformer.training import MaskedAccuracy
+        >>> answer = np.array([[7, 3, 0]])  # 0 is padding, which does not count.
+        >>> logits = np.eye(10, dtype="float32")[[[7, 4, 5]]]  # 7 is right, 4 is wrong.
+        >>> float(MaskedAccuracy()(answer, logits))
+        0.5
     """
 
     default_name = "accuracy"
@@ -67,6 +75,14 @@ class Perplexity(_TokenMean):
 
     Args:
         padding_id: The expected id that does not count.
+
+    Examples:
+        >>> import numpy as np
+        >>> from kformer.training import Perplexity
+        >>> answer = np.array([[7, 3, 0]])  # 0 is padding, which does not count.
+        >>> logits = np.zeros((1, 3, 10), "float32")  # A guess among ten ids.
+        >>> round(float(Perplexity()(answer, logits)), 3)
+        10.0
     """
 
     default_name = "perplexity"
@@ -86,6 +102,13 @@ class Tokens(_TokenMean):
 
     Args:
         padding_id: The expected id that does not count.
+
+    Examples:
+        >>> import numpy as np
+        >>> from kformer.training import Tokens
+        >>> answer = np.array([[7, 8, 3], [7, 3, 0]])  # 0 is padding, which does not count.
+        >>> int(Tokens()(answer, np.zeros((2, 3, 10), "float32")))
+        5
     """
 
     default_name = "tokens"

@@ -36,6 +36,17 @@ class AveragedAdam(keras.optimizers.Adam):
         learning_rate, beta_1, beta_2, epsilon, amsgrad: As for `keras.optimizers.Adam`.
         average_momentum: In [0, 1); 0 for no average.
         **kwargs: The other arguments of `keras.optimizers.Adam`.
+
+    Examples:
+        >>> import keras
+        >>> import numpy as np
+        >>> from kformer.training import AveragedAdam
+        >>> model = keras.Sequential([keras.layers.Dense(1)])
+        >>> model.compile(AveragedAdam(0.1, average_momentum=0.9), "mse", jit_compile=False)
+        >>> x, y = np.ones((8, 1)), np.ones((8, 1))
+        >>> losses = model.fit(x, y, epochs=9, verbose=0).history["loss"]
+        >>> losses[-1] < losses[0]
+        True
     """
 
     def __init__(
@@ -133,6 +144,12 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         warmup_steps: Steps until the highest rate.
         scale: Factor of all rates.
         rising_steps: Steps until the highest rate, if they are fewer than `warmup_steps`.
+
+    Examples:
+        >>> from kformer.training import WarmupSchedule
+        >>> schedule = WarmupSchedule(d_model=512, warmup_steps=4000)
+        >>> [round(float(schedule(step)), 6) for step in (0, 1000, 4000, 16000)]
+        [0.0, 0.000175, 0.000699, 0.000349]
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 
 from kformer.arguments import check_flag, check_number, check_text
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
@@ -23,7 +24,14 @@ def _recipe_field(name):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PreparationOptions:
-    """The settings of `prepare_shards`."""
+    """The settings of `prepare_shards`.
+
+    Examples:
+        >>> from kformer.training import PreparationOptions
+        >>> options = PreparationOptions(max_length=100, drop_near_duplicates=True)
+        >>> options.max_length, options.max_length_ratio, options.min_letters
+        (100, 4.0, 0.5)
+    """
 
     max_length: int = _recipe_field("max_length")
     max_length_ratio: float = dataclasses.field(
@@ -65,7 +73,7 @@ class PreparationOptions:
             )
 
 
-PreparationOptions.__doc__ += "\n\nAttributes:\n" + "\n".join(
+PreparationOptions.__doc__ = f"{inspect.getdoc(PreparationOptions)}\n\nAttributes:\n" + "\n".join(
     f"    {field.name}: {field.metadata['description']}"
     for field in dataclasses.fields(PreparationOptions)
 )

@@ -29,6 +29,12 @@ class TrainingCost:
         memory: Bytes at the peak, TensorFlow included.
         seconds: Time for an epoch.
         epochs: Number of epochs.
+
+    Examples:
+        >>> from kformer.training import Recipe, training_cost
+        >>> cost = training_cost(Recipe.named("tiny"), source_tokens=10**6, target_tokens=10**6)
+        >>> cost.parameters, cost.epochs
+        (2349056, 20)
     """
 
     parameters: int

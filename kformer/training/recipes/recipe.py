@@ -5,6 +5,7 @@
 
 import dataclasses
 import functools
+import inspect
 import itertools
 import tomllib
 from collections.abc import Sequence
@@ -109,6 +110,12 @@ class Recipe:
 
     A file contains every number, or `base`, the name of another recipe, and the numbers that
     differ. With `kind` the recipe is for one kind of model only; a base does not pass it on.
+
+    Examples:
+        >>> from kformer.training import Recipe
+        >>> recipe = Recipe.named("tiny", epochs=5)
+        >>> recipe.num_layers, recipe.d_model, recipe.epochs
+        (4, 128, 5)
     """
 
     vocab_size: int = _positive("Ids of the joint vocabulary, or of the source's own.")
@@ -260,7 +267,7 @@ class Recipe:
         return cls(**{**_numbers(name), **changes})
 
 
-Recipe.__doc__ += "\n\nAttributes:\n" + "\n".join(
+Recipe.__doc__ = f"{inspect.getdoc(Recipe)}\n\nAttributes:\n" + "\n".join(
     f"    {field.name}: {field.metadata['description']}" for field in dataclasses.fields(Recipe)
 )
 

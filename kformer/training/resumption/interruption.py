@@ -11,6 +11,13 @@ class Interrupted(KeyboardInterrupt):
 
     Attributes:
         exit_code: Exit code of a process that the signal ended: 130 for SIGINT, 143 for SIGTERM.
+
+    Examples:
+        >>> import signal
+        >>> from kformer.training import Interrupted
+        >>> error = Interrupted("Run the same command to go on.", signal.SIGTERM)
+        >>> print(error, error.exit_code)
+        Run the same command to go on. 143
     """
 
     def __init__(self, message: str, signal_number: int):

@@ -49,6 +49,13 @@ class Manifest:
             and the "sha256" of its files.
         teacher_ids: Number of ids at each place of a target whose probabilities by the teachers
             are stored; 0 without teachers.
+
+    Examples:
+        >>> from kformer.training import prepare_shards
+        >>> tokenizer = "runs/de-en/translator.keras"
+        >>> manifest = prepare_shards("shards", "test.de", "test.en", tokenizer=tokenizer)
+        >>> manifest.pairs, manifest.counts["duplicate"]
+        (500, 0)
     """
 
     format: int
