@@ -65,6 +65,16 @@ def from_torch(
     Raises:
         ValueError: A weight is missing, has another shape or has no place; the message names it.
             Or the width is no multiple of `num_heads`, or the file has another format.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> shapes = {"self_attn.in_proj_weight": (96, 32), "self_attn.out_proj.weight": (32, 32)}
+        >>> shapes |= {"linear1.weight": (64, 32), "linear2.weight": (32, 64)}
+        >>> shapes |= {"norm1.weight": (32,), "norm2.weight": (32,)}  # Made with `bias=False`.
+        >>> weights = {name: np.ones(shape) for name, shape in shapes.items()}
+        >>> print(kformer.from_torch(weights, num_heads=4)(np.ones((2, 7, 32))).shape)
+        (2, 7, 32)
     """
     weights = StateDict(_own_names(read_state_dict(state_dict)))
     d_model, d_ff = _widths(weights)

@@ -30,6 +30,15 @@ def attention_page(views: Sequence, title: str) -> str:
 
     Raises:
         ValueError: There is no view, or the weights of a view have another shape.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import kformer
+        >>> views = kformer.load("runs/de-en/translator.keras").attend("Ein Hund läuft.").views()
+        >>> page = kformer.attention_page(views, "Ein Hund läuft.")
+        >>> _ = Path("attention.html").write_text(page, encoding="utf-8")
+        >>> page.startswith("<!doctype html>")
+        True
     """
     if not views:
         raise ValueError("A page needs attention to show. Received: no views.")

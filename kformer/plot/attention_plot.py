@@ -40,6 +40,15 @@ def plot_attention(
 
     Raises:
         ValueError: The shapes do not fit, or no installed font has a character.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> words = ["ich", "möchte", "bier"]
+        >>> figure = kformer.plot_attention(np.eye(3), ["i", "want", "beer"], words, title="head 1")
+        >>> figure.savefig("attention.png")
+        >>> [axes.get_ylabel() for axes in figure.axes]  # The map, and its colour bar.
+        ['queries (attending)', 'attention weight']
     """
     weights = np.asarray(weights)
     if weights.ndim not in (2, 3, 4) or weights.shape[-2:] != (len(queries), len(keys)):

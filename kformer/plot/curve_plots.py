@@ -28,6 +28,15 @@ def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
 
     Returns:
         `Figure` of one axes.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import WarmupSchedule
+        >>> schedules = {"paper": WarmupSchedule(512), "tiny": WarmupSchedule(128, 2000)}
+        >>> figure = kformer.plot_schedules(schedules, steps=9000)
+        >>> figure.savefig("schedules.png")
+        >>> figure.axes[0].get_xlabel()
+        'step (updates of the weights)'
     """
     check_integer("steps", steps, least=1)
     if not schedules:
@@ -63,6 +72,15 @@ def plot_positions(encodings: np.ndarray) -> Figure:
 
     Returns:
         `Figure` of three axes: a heat map, its colour bar, and the dot products.
+
+    Examples:
+        >>> import numpy as np
+        >>> import kformer
+        >>> encodings = np.array(kformer.PositionalEncoding().encodings(100, 128))
+        >>> figure = kformer.plot_positions(encodings)
+        >>> figure.savefig("positions.png")
+        >>> figure.axes[0].get_ylabel()
+        'position (ids from the start)'
     """
     encodings = np.asarray(encodings, np.float64)
     if encodings.ndim != 2 or not encodings.size:

@@ -35,6 +35,14 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
 
     Returns:
         `Figure` whose axes are the panels: loss, scores, other metrics, speed.
+
+    Examples:
+        >>> import kformer
+        >>> history = {"loss": [3.0, 2.0, 1.5], "val_loss": [2.5, 2.0, 2.1]}
+        >>> figure = kformer.plot_history(history, best=2)
+        >>> figure.savefig("history.png")
+        >>> len(figure.axes)  # One panel.
+        1
     """
     history = {**history}
     where = history.pop("epoch", None)
