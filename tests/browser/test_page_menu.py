@@ -50,4 +50,17 @@ def test_the_menu_chooses_the_direction_on_both_pages(browser, translator, liter
             other = browser("choose", 1)
             assert other["lines"] == expected["de"] and other["languages"] == ["en", "de"]
             assert other["title"] == "English to German"
+            assert browser("count", "button", "Swap the languages") == 1
+            browser("look", "new Promise((done) => setTimeout(done, 400))")
+            assert browser("look", "location.hash").startswith("#source=en&target=de&text=")
+            kept = browser("reload")
+            assert (kept["title"], kept["lines"]) == ("English to German", expected["de"])
+            swapped = browser("click", "Swap the languages")
+            assert swapped["title"] == "German to English"
+            assert swapped["source"].split("\n") == expected["de"]
+            assert browser("look", "document.getElementById('directions').value") == "0"
+            browser("translate", "\n".join(LINES))
             assert browser("choose", 2)["lines"] == expected["en"]
+            assert browser("count", "button", "Swap the languages") == 0  # Nothing leads back.
+            untrained = browser("choose", 3)
+            assert untrained["title"] == "French to German"

@@ -35,16 +35,32 @@ def test_it_loads_and_translates_without_its_server(browser, folder):
     said = browser("reload")
     assert said["state"] == "ready" and said["title"] == "German to English"
     assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
+    stored = browser(
+        "look",
+        """caches.keys()
+          .then(([name]) => caches.open(name))
+          .then((cache) => cache.keys())
+          .then((requests) => requests.map(({ url }) => new URL(url).pathname))""",
+    )
+    builds = {path for path in stored if "litert_wasm" in path or "worker" in path}
+    assert builds == {
+        "/litert-worker.js",
+        "/litert/litert_wasm_internal.js",
+        "/litert/litert_wasm_internal.wasm",
+        "/worker-engine.js",
+        "/worker.js",
+    }  # Of the two builds, one.
 
 
 @pytest.mark.prove
 def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
+    colour = "document.querySelector('meta[name=theme-color]').content"
     with served(copy) as address:
         browser("open", address, ALLOWED)
         browser("kept")
         [version] = browser("versions")
-        change(copy / "index.html", "What you type stays here", "Newer")
-        change(copy / "facts.js", "greedy search", "newer", seconds=-10)  # To the server, older.
+        change(copy / "index.html", "#3257d5", "#123456")
+        change(copy / "strings.js", "greedy search", "newer", seconds=-10)  # To the server, older.
         original = resources.files("kformer.export.web")
         template = (original / SERVICE_WORKER).read_text("utf-8")
         (copy / SERVICE_WORKER).unlink()
@@ -52,17 +68,17 @@ def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
         old = browser("reload")
         browser("isReplaced", [version])
         assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
-        assert "What you type stays here" in browser("text")
+        assert browser("look", colour) == "#3257d5"
     assert "greedy search" in old["facts"]
     new = browser("reload")  # Without the server.
     assert "newer" in new["facts"] and "greedy search" not in new["facts"]
-    assert "Newer" in browser("text")
+    assert browser("look", colour) == "#123456"
     assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
 
 
 @pytest.mark.prove
 def test_files_of_two_versions_are_not_kept(browser, copy):
-    change(copy / "facts.js", "greedy search", "another")
+    change(copy / "strings.js", "greedy search", "another")
     with served(copy) as address:
         said = browser("open", address, ALLOWED)
         assert said["state"] == "ready" and "another" in said["facts"]

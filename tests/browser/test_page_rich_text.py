@@ -129,7 +129,7 @@ def test_pasted_scripts_never_run(browser, address):
         shown = browser("pasteHtml", f"<i>wir</i> {hostile} <u>uns</u>")
         parts = Shown(shown["html"])
         assert all(map(ALLOWED.fullmatch, parts.tags)), hostile
-        assert parts.attributes <= {"data-block", "dir", "class"}, hostile
+        assert parts.attributes <= {"data-block", "dir", "class", "title"}, hostile
         assert shown["ran"] is None and shown["pasted"], hostile
     assert browser("requests") == before
 

@@ -6,9 +6,10 @@
 
 const MOST = 4_000; // Characters of a text in an address.
 const NAMES = ["text", "source", "target"];
-const DELAY = 300; // Milliseconds; browsers refuse to change an address all the time.
+const DELAY = 300; // Milliseconds between two changes, of which browsers refuse too many.
 
-let waiting = null;
+let waiting = null; // What is to be written next.
+let written = -DELAY; // When something was written.
 
 /** Returns {text, marks, source, target} of the address; what it does not have is undefined. */
 export function readAddress() {
@@ -19,10 +20,10 @@ export function readAddress() {
   return { text, marks: text === kept.text ? kept.marks : [], source, target };
 }
 
-/** Puts {text, marks, source, target} into the address, soon or at the latest when the page is left. */
+/** Puts {text, marks, source, target} into the address, at once or soon. */
 export function writeAddress(content) {
-  clearTimeout(waiting?.timer);
-  waiting = { content, timer: setTimeout(write, DELAY) };
+  const timer = waiting?.timer ?? setTimeout(write, Math.max(0, written + DELAY - performance.now()));
+  waiting = { content, timer };
 }
 
 addEventListener("pagehide", write);
@@ -32,6 +33,7 @@ function write() {
   clearTimeout(waiting.timer);
   const { text, marks, source, target } = waiting.content;
   waiting = null;
+  written = performance.now();
   const query = new URLSearchParams(location.search);
   for (const name of NAMES) query.delete(name);
   const hash = new URLSearchParams();
