@@ -186,6 +186,14 @@ def export_ctranslate2(
         ValueError: The decoder has an SSRU, ctranslate2 is not installed, `precision` is another,
             the search has an option that CTranslate2 does not have, or the two vocabularies write
             their unknown or end id differently, for which CTranslate2 has one name.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import export_ctranslate2
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> folder = export_ctranslate2(translator, "ct2", precision="int8")
+        >>> kformer.load(folder).translate("Ein Hund läuft.")
+        'A dog runs.'
     """
     folder = Path(folder)
     check_ctranslate2(translator, folder, precision, beam_size, length_penalty)

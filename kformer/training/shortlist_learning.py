@@ -90,6 +90,14 @@ def learn_shortlist(
         TypeError: An argument has the wrong type.
         ValueError: The files differ in lines, a file is empty or not UTF-8, no pair of sentences is
             within the translator's limit, or `size` is out of range.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import learn_shortlist
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> translator.shortlist = learn_shortlist(translator, "test.de", "test.en", size=200)
+        >>> translator.shortlist.size
+        200
     """
     TRANSLATOR.check("translator", translator)
     tokenizers = translator.tokenizer, translator.target_tokenizer

@@ -63,6 +63,14 @@ def check_corpus(
 
     Raises:
         FileNotFoundError, ValueError: As for `check_parallel`; or an argument is out of range.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import check_corpus
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> report = check_corpus("test.de", "test.en", tokenizer)
+        >>> report.pairs, report.warnings()
+        (500, [])
     """
     options = BatchOptions(
         tokens_per_batch,
@@ -141,7 +149,15 @@ def count_dropped_pairs(
     max_length: int = 128,
     max_length_ratio: float | None = None,
 ) -> DroppedPairs:
-    """Counts the pairs that `translation_dataset` keeps and drops with these arguments."""
+    """Counts the pairs that `translation_dataset` keeps and drops with these arguments.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import count_dropped_pairs
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> count_dropped_pairs("test.de", "test.en", tokenizer, max_length=12).too_long
+        226
+    """
     filter_pairs = PairFilter(max_length, max_length_ratio)
 
     def count(source, target, _):

@@ -105,6 +105,17 @@ def classification_dataset(
         FileNotFoundError: A file is missing.
         ValueError: A file is malformed (the message has the line), or has a label that is not in
             `labels`; or all texts are blank.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer import phrasebook
+        >>> from kformer.training import classification_dataset
+        >>> files = phrasebook.write_reviews("reviews")
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> batches = classification_dataset(files["test"], tokenizer, phrasebook.LABELS)
+        >>> ids, labels = next(iter(batches))
+        >>> len(ids) == len(labels)
+        True
     """
     labels = check_labels(labels)
     files = as_list(files)

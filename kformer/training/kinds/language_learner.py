@@ -125,6 +125,14 @@ def language_dataset(
     Raises:
         FileNotFoundError, ValueError: A file is missing, empty or not UTF-8; all lines are blank;
             or the vocabulary does not keep line breaks, and should.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.training import language_dataset
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> ids, next_ids = next(iter(language_dataset("test.en", tokenizer, max_length=64)))
+        >>> ids.shape == next_ids.shape, int(ids[0, 0]) == tokenizer.start_id
+        (True, True)
     """
     files = as_list(files)
     check_choice("documents", documents, DOCUMENTS)

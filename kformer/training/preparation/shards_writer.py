@@ -77,6 +77,12 @@ def prepare_shards(
     Raises:
         FileNotFoundError, ValueError: A file is missing or malformed, or no pair is left.
         IsADirectoryError: The folder exists.
+
+    Examples:
+        >>> from kformer.training import prepare_shards
+        >>> tokenizer = "runs/de-en/translator.keras"
+        >>> prepare_shards("shards", "test.de", "test.en", tokenizer=tokenizer).pairs
+        500
     """
     options = options or PreparationOptions()
     files = pair_files(source, target, pairs, columns)

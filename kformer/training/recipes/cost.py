@@ -104,6 +104,12 @@ def training_cost(
         classes: Number of labels of a classifier, which has no decoder; 0 for others.
         one_stack: For a language model, which has one stack of `num_layers` layers; its tokens are
             both `source_tokens` and `target_tokens`.
+
+    Examples:
+        >>> from kformer.training import Recipe, training_cost
+        >>> cost = training_cost(Recipe.named("tiny"), source_tokens=10**6, target_tokens=10**6)
+        >>> f"{cost.parameters:,} parameters"
+        '2,349,056 parameters'
     """
     d, ff, encoder_layers = recipe.d_model, recipe.d_ff, recipe.num_layers
     decoder_layers = recipe.num_decoder_layers or encoder_layers

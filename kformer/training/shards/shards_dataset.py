@@ -58,6 +58,14 @@ def shards_dataset(
     Raises:
         FileNotFoundError, ValueError: As for `shard_sets`; an argument is out of range; or no pair
             is left.
+
+    Examples:
+        >>> from kformer.training import prepare_shards, shards_dataset
+        >>> tokenizer = "runs/de-en/translator.keras"
+        >>> _ = prepare_shards("shards", "test.de", "test.en", tokenizer=tokenizer)
+        >>> (source, target), answer = next(iter(shards_dataset("shards", tokens_per_batch=1024)))
+        >>> target.shape == answer.shape
+        True
     """
     options = BatchOptions(
         tokens_per_batch,
