@@ -1,9 +1,12 @@
 """The folder of an iOS project: whole, with a project file that names every file, and its rules."""
 
 import json
+import os
+import pty
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -17,7 +20,7 @@ from kformer.text.degenerate import degenerate_flags
 from kformer.text.paragraphs.joining import Piece, join, with_sources
 from kformer.text.paragraphs.marks import piece_of_part
 from kformer.text.paragraphs.sentence_splitting import halves
-from support import SAVED, TESTS, toy
+from support import SAVED, TESTS
 from support.paragraphs import LINES, random_texts
 
 FOLDER = Path(kformer.export.__file__).parent / "ios"
@@ -205,10 +208,19 @@ def test_only_new_folders_and_files_that_translate_are_taken(refused, toy_keras,
 
 
 @pytest.mark.prove
-def test_the_command_writes_both_projects(toy_keras, tmp_path):
+def test_the_command_writes_both_projects_and_names_the_next_steps(toy_keras, tmp_path):
     folders = [tmp_path / "android", tmp_path / "ios"]
-    printed = toy.succeed("export", toy_keras, "--android", folders[0], "--ios", folders[1])
-    assert all(f"Written: {folder}" in printed.stdout for folder in folders)
+    options = "--android", str(folders[0]), "--ios", str(folders[1])
+    command = ["kformer", "export", str(toy_keras), *options]
+    code = f"import sys; sys.argv = {command}; from kformer.cli import main; main()"
+    terminal, output = pty.openpty()
+    subprocess.run([sys.executable, "-c", code], stdout=output, check=True)
+    os.close(output)
+    lines = os.read(terminal, 9999).decode().splitlines()
+    assert {f"Written: {folder}" for folder in folders} <= {*lines}
+    assert f"Next: open {folders[0]} in Android Studio and run `app`" in lines
+    on_mac = f"Next: on a Mac, run `pod install` in {folders[1]} and open Translator.xcworkspace"
+    assert on_mac in lines
     assert {*tmp_path.iterdir()} == {*folders}
     files = [*tmp_path.rglob("translator.tflite")]
     assert len({path.read_bytes() for path in files}) == 1 and len(files) == 2

@@ -3,6 +3,7 @@ package kformer
 import java.io.File
 import java.io.IOException
 import java.io.RandomAccessFile
+import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.nio.channels.FileChannel
@@ -53,11 +54,11 @@ internal class Metadata private constructor(private val content: JSONObject) {
 
         /** Reads the metadata of a file and compares the file with the checksum in it. */
         fun ofWhole(file: File): Metadata = RandomAccessFile(file, "r").use { opened ->
-            val bytes = opened.channel.map(FileChannel.MapMode.READ_ONLY, 0, opened.length())
+            val bytes: ByteBuffer = opened.channel.map(FileChannel.MapMode.READ_ONLY, 0, opened.length())
             val metadata = of(bytes)
             val expected = metadata.checksum() ?: return@use metadata
             val model = bytes.duplicate()
-            model.position(0).limit(metadata.content.getInt("model_bytes"))
+            model.move(0, metadata.content.getInt("model_bytes"))
             val digest = MessageDigest.getInstance("SHA-256").apply { update(model) }.digest()
             val found = digest.joinToString("") { "%02x".format(it) }
             if (found != expected) throw IOException("The .tflite file was damaged or changed: $file.")
@@ -72,7 +73,7 @@ private fun inArchive(bytes: ByteBuffer, name: String): String {
     fun short(place: Int) = view.getShort(place).toInt() and 0xffff
     fun text(start: Int, length: Int): String {
         val content = ByteArray(length)
-        view.duplicate().apply { position(start) }.get(content)
+        view.duplicate().apply { move(start, start + length) }.get(content)
         return String(content, Charsets.UTF_8)
     }
     val last = view.limit() - 22
@@ -94,4 +95,10 @@ private fun inArchive(bytes: ByteBuffer, name: String): String {
         place += 46 + nameLength + extraLength + commentLength
     }
     throw IOException("The .tflite file has no metadata of a translator from text to text.")
+}
+
+/** Sets both ends of a buffer; by the class `Buffer`, as Android had it before version 9, too. */
+private fun Buffer.move(start: Int, end: Int) {
+    limit(end)
+    position(start)
 }

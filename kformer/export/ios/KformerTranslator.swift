@@ -123,7 +123,7 @@ public actor KformerTranslator {
     from source: String? = nil,
     progress: (@Sendable (_ done: Int, _ all: Int) -> Void)? = nil
   ) throws -> Translation {
-    let isKnown = target.map(targetLanguages.contains) ?? targetLanguages.isEmpty
+    let isKnown = target.map { targetLanguages.contains($0) } ?? targetLanguages.isEmpty
     guard isKnown else {
       throw KformerError(
         "The target language must be one of \(targetLanguages). Received: \(target ?? "none").")
