@@ -221,13 +221,13 @@ class Doubt(NamedTuple):
         return {"flagged": self.flagged, "poor": self.poor, **rounded}
 
     def __str__(self):
-        precision, recall = (
-            "none" if share is None else f"{share:.2f}" for share in (self.precision, self.recall)
-        )
-        return (
-            f"{self.flagged:,} of {self.total:,} translations are flagged as unsure, with a "
-            f"precision of {precision} and a recall of {recall}"
-        )
+        text = f"{self.flagged:,} of {self.total:,} translations are flagged as unsure"
+        shares = [
+            f"a {name} of {share:.2f}"
+            for name, share in (("precision", self.precision), ("recall", self.recall))
+            if share is not None
+        ]
+        return f"{text}, with {' and '.join(shares)}" if shares else text
 
 
 def doubt_of(qualities: Sequence[float], scores: Sequence[float], threshold: float) -> Doubt:
