@@ -46,6 +46,8 @@ def main():
     _replace_closed_streams()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's greetings.
     warnings.showwarning = _show_warning
+    if sys.argv[1:2] == ["help"]:
+        sys.argv[1:] = [*sys.argv[2:], "--help"]
     try:
         with _ended_by_exceptions():
             code = app_for(sys.argv[1:] or _completed_words())(standalone_mode=False)

@@ -80,3 +80,11 @@ def test_the_shell_completes_commands_and_options():
 
     assert "translate" in completed("kformer tra") and "train" in completed("kformer tra")
     assert "--length-penalty" in completed("kformer export --len")
+
+
+def test_help_before_a_command_is_its_help(command):
+    for words in ([], ["recipe"], ["classify", "train"]):
+        said = command("help", *words)
+        assert said.returncode == 0, said.stderr
+        assert said.stdout == command(*words, "--help").stdout
+    assert "No such command 'trian'" in command("help", "trian").stderr
