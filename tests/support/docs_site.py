@@ -154,9 +154,9 @@ def copy_guides(source):
         else:
             shutil.copy(REPOSITORY / name, target)
     shutil.copytree(REPOSITORY / ".readme", source / ".readme")
-    first = [os.path.normpath(link) for link in links("README.md")]
-    order = {name: number for number, name in enumerate(reversed(first))}
-    return sorted(copied - {"README.md"}, key=lambda name: (-order.get(name, -1), name))
+    linked = [os.path.normpath(link) for link in links("README.md")]
+    order = {name: number for number, name in enumerate(linked)}  # Of its table, near the end.
+    return sorted(copied - {"README.md"}, key=lambda name: (order.get(name, len(linked)), name))
 
 
 def with_links_inside(guide, copied):
