@@ -19,7 +19,6 @@ from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
 from kformer.kinds import EXPORTED, LANGUAGE_MODEL, TRANSLATOR, kind_of, kinds_in_words
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
-from kformer.training.run.training_facts import training_facts
 
 _OF_TRANSLATORS = (
     "web",
@@ -84,7 +83,7 @@ def export(
     if kind_of(loaded) is TRANSLATOR and references:
         language = exports.target_language or loaded.target_language
         warn_without_words(references, bleu_tokenizer(exports.tokenize, language))
-    training = training_facts(model.parent)
+    training = _training_facts(model.parent)
     show_reports(write_exports(loaded, texts, references, exports, training))
     for path in exports.paths:
         typer.echo(f"Written: {path}")
@@ -98,6 +97,12 @@ def export(
         suggest("kformer", "serve", exports.tflite)
     if exports.saved_model:
         suggest("docker", "compose", "--project-directory", exports.saved_model, "up")
+
+
+def _training_facts(folder):
+    from kformer.training.run.training_facts import training_facts  # It imports NumPy.
+
+    return training_facts(folder)
 
 
 def _check_kind(model, exports):
