@@ -111,6 +111,14 @@ def test_a_classifier_is_refused(classifier_tflite, tmp_path):
         export_android_project(classifier_tflite(), tmp_path / "app")
 
 
+def test_the_command_refuses_projects_of_other_kinds_of_models(refused, tiny_classifier, tmp_path):
+    file = tmp_path / "classifier.keras"
+    tiny_classifier.save(file)
+    folders = "--android", tmp_path / "a", "--ios", tmp_path / "i"
+    message = refused("export", file, *folders)
+    assert f"an app or CTranslate2. Received: --android, --ios with '{file}'" in message
+
+
 def test_an_old_folder_is_not_replaced(refused, toy_keras, toy_tflite, tmp_path):
     old = tmp_path / "app"
     old.mkdir()
