@@ -1,39 +1,45 @@
 // The text and its languages in the address of the page, and kept over a reload.
 //
 // "#source=de&target=en&text=Hallo" is an address of a text; "?text=Hallo" is one, too, but a server
-// reads it. A text that is too long for an address, and the marks of rich text, are in the state of
-// the browser's history, which a reload keeps.
+// reads it. While a text is typed, only the state of the browser's history has it, which a reload
+// keeps: browsers fetch the icon of a page again at each new address. The address follows when the
+// window or the page is left, such as for the address bar.
 
 const MOST = 4_000; // Characters of a text in an address.
 const NAMES = ["text", "source", "target"];
 const DELAY = 300; // Milliseconds between two changes, of which browsers refuse too many.
 
-let waiting = null; // What is to be written next.
-let written = -DELAY; // When something was written.
+let newest = null; // The newest content.
+let timer = null;
+let kept = -DELAY; // When the state was written.
 
-/** Returns {text, marks, source, target} of the address; what it does not have is undefined. */
+/** Returns {text, marks, source, target}, as far as they are known. */
 export function readAddress() {
-  const kept = history.state?.translator ?? {};
-  const [inHash, inQuery] = [location.hash.slice(1), location.search].map((part) => new URLSearchParams(part));
-  const found = NAMES.map((name) => [name, inHash.get(name) ?? inQuery.get(name) ?? undefined]);
-  const { text = kept.text, source, target } = Object.fromEntries(found);
-  return { text, marks: text === kept.text ? kept.marks : [], source, target };
+  if (history.state?.translator) return history.state.translator;
+  const parts = [location.hash.slice(1), location.search].map((part) => new URLSearchParams(part));
+  const found = NAMES.map((name) => [name, parts[0].get(name) ?? parts[1].get(name) ?? undefined]);
+  return { ...Object.fromEntries(found), marks: [] };
 }
 
-/** Puts {text, marks, source, target} into the address, at once or soon. */
+/** Keeps {text, marks, source, target}, at once or soon. */
 export function writeAddress(content) {
-  const timer = waiting?.timer ?? setTimeout(write, Math.max(0, written + DELAY - performance.now()));
-  waiting = { content, timer };
+  newest = content;
+  timer ??= setTimeout(writeState, Math.max(0, kept + DELAY - performance.now()));
 }
 
-addEventListener("pagehide", write);
+for (const name of ["blur", "visibilitychange"]) addEventListener(name, writeUrl);
 
-function write() {
-  if (!waiting) return;
-  clearTimeout(waiting.timer);
-  const { text, marks, source, target } = waiting.content;
-  waiting = null;
-  written = performance.now();
+function writeState() {
+  clearTimeout(timer);
+  timer = null;
+  kept = performance.now();
+  history.replaceState({ translator: newest }, "");
+}
+
+function writeUrl() {
+  if (!newest) return;
+  writeState();
+  const { text, source, target } = newest;
   const query = new URLSearchParams(location.search);
   for (const name of NAMES) query.delete(name);
   const hash = new URLSearchParams();
@@ -41,5 +47,6 @@ function write() {
   if (target) hash.set("target", target);
   if (text && text.length <= MOST) hash.set("text", text);
   const parts = [location.pathname, query.size ? `?${query}` : "", hash.size ? `#${hash}` : ""];
-  history.replaceState({ translator: { text, marks } }, "", parts.join(""));
+  const url = new URL(parts.join(""), location.href).href;
+  if (url !== location.href) history.replaceState({ translator: newest }, "", url);
 }
