@@ -11,8 +11,8 @@ from keras import ops
 
 def build(model: keras.Model, batches: Any):
     """Creates the variables that Keras would create at the first batch of `batches`."""
-    smallest = keras.tree.map_structure(
-        lambda spec: ops.zeros([size or 1 for size in spec.shape], spec.dtype.name),
+    smallest = keras.tree.map_structure(  # Two rows, as consistency training makes of an example.
+        lambda spec: ops.zeros([size or 2 for size in spec.shape], spec.dtype.name),
         batches.element_spec,
     )
     x, y, weight = keras.utils.unpack_x_y_sample_weight(smallest)

@@ -3,22 +3,27 @@
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
+import kformer
 from kformer.training import (
     AveragedAdam,
     Interrupted,
     KeepHistory,
+    MaskedAccuracy,
+    MaskedCrossEntropy,
     StopWhenDiverged,
     StopWithoutImprovement,
     WithAverage,
     resumable_fit,
 )
 from kformer.training.resumption.checkpoint import newest_checkpoint
+from kformer.training.resumption.variables import build
 
 PAIRS, BATCH = 35, 5  # 7 batches.
 INPUTS = np.random.RandomState(0).normal(size=(PAIRS, 3)).astype("float32")
@@ -122,6 +127,15 @@ def test_a_resumed_fit_equals_an_uninterrupted_one(undisturbed, tmp_path, place,
     if batch > 1:  # The last checkpoint is that of the batch before.
         said = f"Resuming in epoch {epoch}, after batch {batch - 1} of 7.\n"
         assert capsys.readouterr().out == said
+
+
+def test_variables_are_built_for_batches_of_two_views():
+    model = kformer.Transformer(20, num_layers=1, d_model=8, num_heads=2, d_ff=8)
+    model.compile("adam", MaskedCrossEntropy(), metrics=[MaskedAccuracy()])
+    ids, views = (tf.TensorSpec(shape, tf.int32) for shape in ([None] * 2, [None, None, 1, 2]))
+    build(model, SimpleNamespace(element_spec=((ids, ids), views)))
+    assert len(model.optimizer.variables) > 2 * len(model.trainable_variables)
+    assert model.get_metrics_result()["accuracy"] == 0
 
 
 @pytest.mark.prove
