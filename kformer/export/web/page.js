@@ -63,6 +63,7 @@ function localize() {
 
 async function load() {
   showFailure("");
+  say("loading", messageOf("loading"));
   element("progress").hidden = false;
   try {
     translator = await Translator.load(undefined, { onProgress });
