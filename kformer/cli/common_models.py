@@ -25,6 +25,7 @@ import typer
 
 import kformer
 from kformer.arguments import check_target_language
+from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import SearchOptions, with_defaults
 from kformer.export.loading import saved_form
@@ -146,7 +147,7 @@ def open_able_to(do: str, path: Path, target_language: str | None = None, if_any
     Raises:
         ValueError: It cannot; or it has not that language, or several and none is given.
     """
-    with quiet():
+    with waiting("Loading the model"), quiet():
         if saved_form(path) != "tflite":
             a_core_for_each_operation()
         model = kformer.load(path)

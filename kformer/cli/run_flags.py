@@ -15,6 +15,7 @@ import typer
 from kformer.arguments import check_choice
 from kformer.cli.command_options import with_options_of
 from kformer.cli.terminal.next_steps import suggest
+from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, Kind
 from kformer.threads import a_core_for_each_operation
@@ -177,12 +178,17 @@ def train_as_prepared(prepare: Callable, output: Path, flags: Flags, restart: bo
         restart: The option of that name of the run.
     """
     _choose_backend(flags.backend)
+
+    def prepared(folder):
+        with waiting("Reading the text"):
+            return prepare(folder)
+
     if flags.dry_run:
-        _report(prepare(output), flags)
+        _report(prepared(output), flags)
         return
     try:
         with _processes(flags), run_folder(output) as folder:
-            task = _train(prepare(folder), flags)
+            task = _train(prepared(folder), flags)
     except Interrupted as stopped:
         again = "Run the same command" + (", without --restart," if restart else "")
         typer.echo(f"kformer: {stopped} {again} to resume.", err=True)

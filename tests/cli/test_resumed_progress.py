@@ -8,7 +8,7 @@ import pytest
 
 from kformer.cli.terminal import progress_line as module
 from kformer.cli.terminal.line_streams import in_chunks, lines_to_translate
-from kformer.cli.terminal.progress_line import ProgressLine, time_left
+from kformer.cli.terminal.progress_line import ProgressLine, time_left, waiting
 
 
 @pytest.fixture
@@ -100,3 +100,14 @@ def test_a_file_is_not_held_in_memory(tmp_path):
     finally:
         tracemalloc.stop()
     assert peak < 1_000_000 < path.stat().st_size
+
+
+def test_a_terminal_shows_what_is_waited_for_and_then_nothing_of_it(monkeypatch):
+    for stream in (log := io.StringIO(), terminal := Terminal()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with pytest.raises(OSError), waiting("Reading the text"):
+            assert terminal.getvalue() in ("", "Reading the text ...\r")
+            raise OSError
+    assert log.getvalue() == ""
+    # Written at once, and then cleared from the first column.
+    assert terminal.getvalue() == "Reading the text ...\r\r\x1b[2K"

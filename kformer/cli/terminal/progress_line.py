@@ -1,5 +1,6 @@
 """How far a command is, how fast, and how long it will take: on stderr."""
 
+import contextlib
 import shutil
 import sys
 import time
@@ -93,6 +94,22 @@ class ProgressLine:
             return [speed]
         left = (self._total - self._done - self._new) / self._new * seconds
         return [speed, f"{time_left(left)} left"]
+
+
+@contextlib.contextmanager
+def waiting(text: str):
+    """Shows what the command does until its first output, if stderr is a terminal.
+
+    The line vanishes at the end. What is written meanwhile takes its place.
+    """
+    is_terminal = sys.stderr.isatty()
+    if is_terminal:
+        print(f"{text} ...", end="\r", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if is_terminal:
+            print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
 
 def time_left(seconds: float) -> str:
