@@ -84,7 +84,7 @@ def test_the_shell_completes_commands_and_options():
 
 def test_help_before_a_command_is_its_help(command):
     for words in ([], ["recipe"], ["classify", "train"]):
-        said = command("help", *words)
-        assert said.returncode == 0, said.stderr
-        assert said.stdout == command(*words, "--help").stdout
+        result = command("help", *words)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout == command(*words, "--help").stdout
     assert "No such command 'trian'" in command("help", "trian").stderr

@@ -119,7 +119,7 @@ def build(output: Path):
 
 
 def setup(app):
-    """Adds to Sphinx what this site needs: this module is one of its own extensions."""
+    """Registers the functions below with Sphinx, which loads this module as an extension."""
     app.connect("autodoc-process-docstring", as_restructured_text, priority=400)
     app.connect("autodoc-process-signature", with_signature)
     app.connect("autodoc-skip-member", is_field)
@@ -128,7 +128,7 @@ def setup(app):
 
 
 def write_formula(writer, node):
-    """Writes a formula as MathML, which browsers show without a script from elsewhere."""
+    """Writes a formula as MathML, which browsers display without MathJax."""
     block = isinstance(node, nodes.math_block)
     writer.body.append(tex2mathml(node.astext(), as_block=block))
     raise nodes.SkipNode

@@ -75,20 +75,7 @@ def xcode_project(name: str, files: Iterable[str]) -> str:
         is_source = path.suffix == ".swift"
         phases["PBXSourcesBuildPhase" if is_source else "PBXResourcesBuildPhase"].append(built)
     phases["PBXFrameworksBuildPhase"] = []
-    product, products = _id("product"), _id("products")
-    objects[product] = {
-        "isa": "PBXFileReference",
-        "explicitFileType": "wrapper.application",
-        "includeInIndex": "0",
-        "path": f"{TARGET}.app",
-        "sourceTree": "BUILT_PRODUCTS_DIR",
-    }
-    objects[products] = {
-        "isa": "PBXGroup",
-        "children": [product],
-        "name": "Products",
-        "sourceTree": "<group>",
-    }
+    product, products = _add_product(objects)
     groups[""].append(products)
     for group, children in groups.items():
         place = {"path": PurePosixPath(group).name} if group else {}
@@ -140,6 +127,25 @@ def xcode_project(name: str, files: Iterable[str]) -> str:
         "rootObject": root,
     }
     return f"// !$*UTF8*$!\n{_written(content)}\n"
+
+
+def _add_product(objects):
+    """Adds the app that is built, in a group of its own; returns the ids of both."""
+    product, products = _id("product"), _id("products")
+    objects[product] = {
+        "isa": "PBXFileReference",
+        "explicitFileType": "wrapper.application",
+        "includeInIndex": "0",
+        "path": f"{TARGET}.app",
+        "sourceTree": "BUILT_PRODUCTS_DIR",
+    }
+    objects[products] = {
+        "isa": "PBXGroup",
+        "children": [product],
+        "name": "Products",
+        "sourceTree": "<group>",
+    }
+    return product, products
 
 
 def _add_groups(path, groups):
