@@ -13,12 +13,17 @@
 - `plot`: pictures. `phrasebook`: the built-in corpus. `cli`: the `kformer` command.
 - `kinds`: the kinds of models, with the names and classes of each.
 - `backend`, `threads`: Keras's backend; threads and batches of equal lengths.
-- `arguments`, `files`, `archives`, `json_files`: checks of arguments; files written at once or not
-  at all; bounded readers of ZIP files and JSON.
+- `arguments`, `near_names`: checks of arguments, and the name that an unknown one may mean.
+- `files`, `archives`, `json_files`: files written at once or not at all; bounded readers of ZIP
+  files and JSON.
 
 The public names are in `__init__.pyi`. Each is imported when it is first used, so that
 `import kformer` costs milliseconds.
 """
+
+import importlib
+import os
+from pathlib import Path
 
 import lazy_loader
 
@@ -26,13 +31,19 @@ import lazy_loader
 def lazy_names(package: str, file: str):
     """Returns `__getattr__`, `__dir__` and `__all__` of a package whose names are in its stub.
 
+    The subpackages in the stub become attributes, too, which are not in `__all__`.
+
     Args:
         package: its `__name__`.
         file: its `__file__`, beside which the stub is.
     """
-    imported, names, public = lazy_loader.attach_stub(package, file)
+    imported, names, listed = lazy_loader.attach_stub(package, file)
+    folders = {entry.name for entry in os.scandir(Path(file).parent) if entry.is_dir()}
+    public = [name for name in listed if name not in folders]
 
     def get(name):
+        if name not in listed:
+            raise AttributeError(_no_such_name(package, name), name=name)
         try:
             return imported(name)
         except ModuleNotFoundError as error:
@@ -51,6 +62,24 @@ def lazy_names(package: str, file: str):
             ) from error
 
     return get, names, public
+
+
+def _no_such_name(package, name):
+    """Returns the message for a name that a package lacks, with the name that is meant."""
+    message = f"module {package!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return message
+    from kformer.near_names import near_name  # Programs without an error do not need it.
+
+    parts = sorted({*__dir__()} - {*__all__}, key="scale".__eq__)  # Variants on Beam come last.
+    packages = [package, __name__, *(f"{__name__}.{part}" for part in parts)]
+    homes: dict[str, str] = {}
+    for home in packages:
+        for public in getattr(importlib.import_module(home), "__all__", ()):
+            homes.setdefault(public, home)
+    nearest = [name for name, home in homes.items() if home == package]
+    near = name if name in homes else near_name(name, nearest) or near_name(name, homes)
+    return f"{message}: use `{homes[near]}.{near}`" if near else message
 
 
 _imported, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,3 +1,18 @@
+from . import (
+    decoding as decoding,
+    documents as documents,
+    export as export,
+    imports as imports,
+    model as model,
+    plot as plot,
+    pocket as pocket,
+    scale as scale,
+    server as server,
+    serving as serving,
+    tasks as tasks,
+    text as text,
+    training as training,
+)
 from .decoding.scoring import Scored, perplexity
 from .decoding.search.beam import Beam
 from .decoding.search.greedy import Greedy

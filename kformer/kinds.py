@@ -35,6 +35,7 @@ class Kind:
             each layer, for each id.
         task: Its training, before TensorFlow loads.
         task_name: Name of its training in a run config.
+        recipe: Name of the recipe of its training, if none is given.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Kind:
     tflite_bytes: tuple[int, int, int] = (0, 0, 0)
     task: str | None = None
     task_name: str | None = None
+    recipe: str | None = None
 
     @property
     def words(self) -> str:
@@ -108,6 +110,7 @@ TRANSLATOR = Kind(
     tflite_bytes=(420_000, 50_000, 35),
     task="kformer.training.kinds.translation_task:TranslationTask",
     task_name="translation",
+    recipe="tiny",
 )
 CLASSIFIER = Kind(
     name="classifier",
@@ -125,6 +128,7 @@ CLASSIFIER = Kind(
     tflite_bytes=(300_000, 60_000, 35),
     task="kformer.training.kinds.classification_task:ClassificationTask",
     task_name="classification",
+    recipe="texts",
 )
 LANGUAGE_MODEL = Kind(
     name="language_model",
@@ -143,6 +147,7 @@ LANGUAGE_MODEL = Kind(
     tflite_bytes=(0, 170_000, 130),
     task="kformer.training.kinds.language_task:LanguageTask",
     task_name="language modelling",
+    recipe="lm",
 )
 TAGGER = Kind(
     name="tagger",
@@ -160,6 +165,7 @@ TAGGER = Kind(
     tflite_bytes=(300_000, 60_000, 35),
     task="kformer.training.kinds.tagging_task:TaggingTask",
     task_name="tagging",
+    recipe="words",
 )
 TEXT_ENCODER = Kind(name="text_encoder", model="kformer:TextEncoder", network=("encoder",))
 

@@ -106,7 +106,7 @@ def test_the_arguments_of_a_public_signature_have_types():
         for name, public, parameter in parameters()
         if parameter.annotation is inspect.Parameter.empty
         and not is_for_keras(public, parameter)
-        and not hasattr(public, "__wrapped__")  # Keras's own, which has no types.
+        and is_ours(inspect.unwrap(public))  # Keras's own have no types.
     ]
     assert untyped == []
 

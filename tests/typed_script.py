@@ -12,7 +12,8 @@ from kformer import export, pocket, scale, server, serving, training
 def reviews(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.TextClassifier:
     training.classification_dataset("reviews.tsv", tokenizer, ["bad", "good"], shuffle=False)
     recipe = training.Recipe.named("reviews")
-    return training.train_classifier(recipe, "reviews.tsv", folder, pooling="first")
+    training.train_classifier(train="reviews.tsv", output=folder)
+    return kformer.training.train_classifier(recipe, "reviews.tsv", folder, pooling="first")
 
 
 def sentences(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.LanguageModel:

@@ -70,7 +70,7 @@ def train(
     recipe: Annotated[
         str,
         typer.Option(help=f"Numbers to start from: {', '.join(recipe_names(CLASSIFIER.words))}."),
-    ] = "texts",
+    ] = CLASSIFIER.recipe,
     columns: _Columns = None,
     **settings: Any,
 ):

@@ -69,7 +69,7 @@ def train(
         typer.Option(
             help=f"Numbers to start from: {', '.join(recipe_names(LANGUAGE_MODEL.words))}."
         ),
-    ] = "lm",
+    ] = LANGUAGE_MODEL.recipe,
     **settings: Any,
 ):
     """Train a language model on plain text, with Keras's model.fit.

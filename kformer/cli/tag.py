@@ -17,6 +17,7 @@ from kformer.cli.terminal.line_streams import (
 )
 from kformer.export.loading import saved_form
 from kformer.kinds import TAGGER
+from kformer.training.recipes.recipe import recipe_names
 from kformer.training.run.labelling_options import TaggingOptions
 
 _TAGGED = "A word, white space and its label on each line, and a blank line after each text"
@@ -38,7 +39,10 @@ def train(
         list[Path] | None,
         typer.Option(help="Validation text, which chooses the best model. May be repeated."),
     ] = None,
-    recipe: Annotated[str, typer.Option(help="Numbers to start from.")] = "words",
+    recipe: Annotated[
+        str,
+        typer.Option(help=f"Numbers to start from: {', '.join(recipe_names(TAGGER.words))}."),
+    ] = TAGGER.recipe,
     **settings,
 ):
     """Train a tagger on words with labels, with Keras's model.fit.

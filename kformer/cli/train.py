@@ -7,7 +7,8 @@ import typer
 
 from kformer.cli.command_options import SourceFiles, TargetFiles
 from kformer.cli.run_flags import Settings, train_as_prepared, with_options_of_run
-from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.kinds import TRANSLATOR
+from kformer.training.recipes.recipe import Recipe, default_recipe, recipe_names
 from kformer.training.run.run_options import TranslationOptions
 
 _Files = list[Path]
@@ -64,8 +65,8 @@ def train(
             "Received: none of them."
         )
     flags, options, changes = Settings.among(settings, TranslationOptions)
-    recipe = recipe or ("fine-tune" if "warm_start" in options else "tiny")
-    numbers = Recipe.named(recipe, "translator", **changes)
+    recipe = recipe or default_recipe(TRANSLATOR, options.get("warm_start"))
+    numbers = Recipe.named(recipe, TRANSLATOR.words, **changes)
     options["columns"] = None if columns is None else columns.split(",")
     text = {"pairs": pairs or None, "valid_pairs": valid_pairs or None, "shards": shards or None}
     validation = valid_source, valid_target

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from kformer.arguments import check_flag, check_integer, check_number
+from kformer.near_names import with_near_fields
 
 EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, as in the paper.
 
@@ -30,6 +31,7 @@ _count = functools.partial(_option, check=check_integer, least=0)
 _number = functools.partial(_option, check=check_number, least=0)
 
 
+@with_near_fields()
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
     """Options of a search for answers: translations of sources, or continuations of prompts.

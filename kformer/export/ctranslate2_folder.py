@@ -24,6 +24,7 @@ from kformer.export.ctranslate2_translator import (
 from kformer.files import Publication, check_writable, part_of, write_json
 from kformer.kinds import TRANSLATOR
 from kformer.model.transformer import Transformer
+from kformer.near_names import with_near_names
 from kformer.tasks.search_defaults import export_options
 from kformer.tasks.translator import Translator
 
@@ -150,6 +151,7 @@ def _fill_feed_forward(to, layer):
     _fill_norm(to.layer_norm, layer.feed_forward_residual.norm)
 
 
+@with_near_names
 def export_ctranslate2(
     translator: Translator,
     folder: str | Path,

@@ -1,9 +1,15 @@
 """Whole training runs, from text to a model in a folder: `train` for each kind of model."""
 
-from collections.abc import Iterable
+import dataclasses
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
+from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR
+from kformer.near_names import check_names, near_name
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.text_tagger import TextTagger
@@ -12,7 +18,7 @@ from kformer.training.kinds.classification_task import prepare_classifier
 from kformer.training.kinds.language_task import prepare_language_model
 from kformer.training.kinds.tagging_task import prepare_tagger
 from kformer.training.kinds.translation_task import prepare_translation
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import Recipe, recipe_for
 from kformer.training.run.execution import run
 from kformer.training.run.labelling_options import (
     ClassificationArguments,
@@ -24,18 +30,78 @@ from kformer.training.run.run_folder import run_folder
 from kformer.training.run.run_options import (
     LanguageArguments,
     LanguageOptions,
+    RunOptions,
     TranslationArguments,
     TranslationOptions,
-    with_options,
 )
 
 Paths = str | Path | list[str | Path]
 Pairs = str | Path | Iterable[Any]
+Trainer = TypeVar("Trainer", bound=Callable)
 
 
-@with_options(TranslationOptions)
+def _with_options(kind: type[RunOptions]) -> Callable[[Trainer], Trainer]:
+    """Returns a decorator that shows options in the signature and the docstring of a trainer.
+
+    `inspect.signature` then has the fields of `kind` instead of `**options`. In the docstring, the
+    argument `options` becomes their descriptions. For an unknown argument, the trainer proposes the
+    near one, or the number of a recipe that is meant.
+    """
+
+    def show(trainer):
+        signature = inspect.signature(trainer)
+        named = [*signature.parameters.values()][:-1]  # The last is `options`.
+        fields = [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=field.type,
+            )
+            for field in dataclasses.fields(kind)
+        ]
+        known = [parameter.name for parameter in (*named, *fields)]
+
+        @functools.wraps(trainer)
+        def checked(*args, **kwargs):
+            _check_no_numbers(trainer.__name__, kwargs, known)
+            check_names(trainer.__name__, kwargs, known)
+            return trainer(*args, **kwargs)
+
+        checked.__signature__ = signature.replace(parameters=[*named, *fields])
+        lines = [
+            textwrap.fill(
+                f"{field.name}: {field.metadata['description']}",
+                width=100,
+                initial_indent=" " * 8,
+                subsequent_indent=" " * 12,
+                break_long_words=False,
+            )
+            for field in dataclasses.fields(kind)
+        ]
+        described = "\n".join(lines)
+        checked.__doc__ = trainer.__doc__.replace(f"        options: `{kind.__name__}`.", described)
+        return checked
+
+    return show
+
+
+def _check_no_numbers(trainer, arguments, known):
+    """Raises a TypeError if an unknown argument means a number of a recipe."""
+    numbers = [field.name for field in dataclasses.fields(Recipe)]
+    for name, value in arguments.items():
+        if name in known or (name not in numbers and near_name(name, known)):
+            continue
+        if number := near_name(name, numbers):
+            raise TypeError(
+                f"`{trainer}` has no argument `{name}`: it is a number of the recipe, as in "
+                f'`Recipe.named("tiny", {number}=...)`. Received: {name}={value!r:.99}.'
+            )
+
+
+@_with_options(TranslationOptions)
 def train(
-    recipe: Recipe,
+    recipe: Recipe | str | None = None,
     source: Paths | None = None,
     target: Paths | None = None,
     output: str | Path | None = None,
@@ -66,7 +132,8 @@ def train(
     `Translator.into` does. Each validation text is scored, and the mean chooses the best model.
 
     Args:
-        recipe: All numbers of the run.
+        recipe: All numbers of the run, or the name of a recipe; by default "tiny", and "fine-tune"
+            with `warm_start`.
         source, target: A path or a list of paths of parallel text.
         output: The folder; must be given.
         valid_source, valid_target: The same, of the text that chooses the best model. Of several
@@ -89,8 +156,8 @@ def train(
         FloatingPointError: Training diverged.
         Interrupted: SIGTERM or Ctrl-C came; the state of training is saved.
     """
-    if output is None:
-        raise TypeError(f"A run needs a folder to write to. Received: {output=}.")
+    recipe = recipe_for(TRANSLATOR, recipe, options.get("warm_start"))
+    _check_given(output=output)
     files = {"pairs": pairs, "valid_pairs": valid_pairs, "shards": shards}
     validation = valid_source, valid_target
     with run_folder(output) as folder:
@@ -99,11 +166,11 @@ def train(
         )
 
 
-@with_options(ClassificationOptions)
+@_with_options(ClassificationOptions)
 def train_classifier(
-    recipe: Recipe,
-    train: Paths,
-    output: str | Path,
+    recipe: Recipe | str | None = None,
+    train: Paths | None = None,
+    output: str | Path | None = None,
     valid: Paths | None = None,
     **options: Unpack[ClassificationArguments],
 ) -> TextClassifier:
@@ -114,8 +181,9 @@ def train_classifier(
     copied; from a classifier of the same labels, the head is copied, too.
 
     Args:
-        recipe: All numbers of the run. `target_vocab_size`, `num_decoder_layers` and
-            `max_length_ratio` must be 0, and `decoder_cell` "attention": there is no target.
+        recipe: All numbers of the run, or the name of a recipe; by default "texts".
+            `target_vocab_size`, `num_decoder_layers` and `max_length_ratio` must be 0, and
+            `decoder_cell` "attention": there is no target.
         train: A path or a list of paths of labelled text, as for `classification_dataset`. Its
             labels, in alphabetical order, become the classifier's.
         output: The folder.
@@ -131,22 +199,25 @@ def train_classifier(
             Interrupted: As for `train`. The text may also have one label only, a label without
             text, or a label in `valid` that is not in `train`.
     """
+    recipe = recipe_for(CLASSIFIER, recipe)
+    _check_given(train=train, output=output)
     with run_folder(output) as folder:
         return run(prepare_classifier(recipe, train, folder, valid, **options))
 
 
-@with_options(TaggingOptions)
+@_with_options(TaggingOptions)
 def train_tagger(
-    recipe: Recipe,
-    train: Paths,
-    output: str | Path,
+    recipe: Recipe | str | None = None,
+    train: Paths | None = None,
+    output: str | Path | None = None,
     valid: Paths | None = None,
     **options: Unpack[LabellingArguments],
 ) -> TextTagger:
     """Trains a tagger and saves it as `tagger.keras` in a folder, as `train_classifier` does.
 
     Args:
-        recipe: All numbers of the run; numbers of the target must be 0.
+        recipe: All numbers of the run, or the name of a recipe; by default "words". Numbers of the
+            target must be 0.
         train: A path or a list of paths of text in the style of CoNLL: a word, white space and its
             label on each line, and a blank line after each text.
         output: The folder.
@@ -160,15 +231,17 @@ def train_tagger(
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
             Interrupted: As for `train`.
     """
+    recipe = recipe_for(TAGGER, recipe)
+    _check_given(train=train, output=output)
     with run_folder(output) as folder:
         return run(prepare_tagger(recipe, train, folder, valid, **options))
 
 
-@with_options(LanguageOptions)
+@_with_options(LanguageOptions)
 def train_language_model(
-    recipe: Recipe,
-    text: Paths,
-    output: str | Path,
+    recipe: Recipe | str | None = None,
+    text: Paths | None = None,
+    output: str | Path | None = None,
     valid_text: Paths | None = None,
     **options: Unpack[LanguageArguments],
 ) -> LanguageModel:
@@ -178,9 +251,10 @@ def train_language_model(
     run is resumed in the same way, to the bit. `warm_start` must be another language model.
 
     Args:
-        recipe: All numbers of the run. `target_vocab_size`, `num_decoder_layers` and
-            `max_length_ratio` must be 0, and `decoder_cell` "attention": there is no target.
-            `max_length` is the length of a row, and the largest number of positions of the model.
+        recipe: All numbers of the run, or the name of a recipe; by default "lm".
+            `target_vocab_size`, `num_decoder_layers` and `max_length_ratio` must be 0, and
+            `decoder_cell` "attention": there is no target. `max_length` is the length of a row, and
+            the largest number of positions of the model.
         text: A path or a list of paths of plain text.
         output: The folder.
         valid_text: The same, of the text that chooses the best model. Of several files each is
@@ -194,5 +268,14 @@ def train_language_model(
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
             Interrupted: As for `train`.
     """
+    recipe = recipe_for(LANGUAGE_MODEL, recipe)
+    _check_given(text=text, output=output)
     with run_folder(output) as folder:
         return run(prepare_language_model(recipe, text, folder, valid_text, **options))
+
+
+def _check_given(**arguments):
+    """Raises a TypeError if an argument is None: it has that default behind `recipe`, which may."""
+    for name, value in arguments.items():
+        if value is None:
+            raise TypeError(f"A run needs `{name}`. Received: {name}=None.")

@@ -35,6 +35,7 @@ from kformer.export.saved_model.warmup import (
 )
 from kformer.files import Publication, json_text, part_of
 from kformer.kinds import kind_of
+from kformer.near_names import with_near_names
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.search_defaults import export_options
 from kformer.tasks.text_classifier import TextClassifier
@@ -99,6 +100,7 @@ def sizes(folder: str | Path) -> dict[str, int]:
     return {**parts_bytes, "all": total}
 
 
+@with_near_names
 def export_saved_model(
     model: Translator | TextClassifier | LanguageModel,
     folder: str | Path,

@@ -28,6 +28,7 @@ from kformer.export.tflite_graph.stand_ins import StandIns
 from kformer.files import check_writable, json_text, replacing
 from kformer.kinds import kind_of
 from kformer.model.network import is_float32
+from kformer.near_names import with_near_names
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS, checksum_of
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.search_defaults import export_options
@@ -49,6 +50,7 @@ _CHANGES = {
 EXAMPLES = 8  # Maximum number of test vectors.
 
 
+@with_near_names
 def export_tflite(
     model: Translator | TextClassifier | LanguageModel,
     path: str | Path,

@@ -15,6 +15,7 @@ from kformer.export.web.litert_js import copy_litert_js, find_litert_js
 from kformer.export.web.npm_package import MANIFEST, UNUSED_BY_PAGE, npm_package
 from kformer.files import Publication, check_writable, json_text, part_of
 from kformer.kinds import TRANSLATOR
+from kformer.near_names import with_near_names
 from kformer.pocket.metadata import check_kind, check_whole, read_metadata
 from kformer.text.paragraphs.abbreviations import read_abbreviations
 
@@ -79,6 +80,7 @@ LANGUAGES = "languages.js"  # Abbreviations, for abbreviations.js.
 PAGE_SUFFIXES = {".html", ".css", ".js", ".ts", ".svg", ".png"}
 
 
+@with_near_names
 def export_web_page(
     tflite: str | Path,
     folder: str | Path,

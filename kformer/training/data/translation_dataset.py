@@ -10,6 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from kformer.near_names import with_near_names
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching, BatchOptions
 from kformer.training.data.marking import Marking
@@ -22,6 +23,7 @@ from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import NO_CONSISTENCY
 
 
+@with_near_names
 def translation_dataset(
     source_files: str | Path | Sequence[str | Path] | None = None,
     target_files: str | Path | Sequence[str | Path] | None = None,

@@ -5,6 +5,7 @@ import functools
 import inspect
 
 from kformer.arguments import check_flag, check_number, check_text
+from kformer.near_names import with_near_fields
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 
 OF_NEW_VOCABULARY = ("vocab_size", "target_vocab_size", *OF_VOCABULARIES)
@@ -22,6 +23,7 @@ def _recipe_field(name):
     return dataclasses.field(default=getattr(_DEFAULTS, name), metadata=_OF_RECIPES[name])
 
 
+@with_near_fields()
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PreparationOptions:
     """The settings of `prepare_shards`.

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kformer.files import Publication, sha256
+from kformer.near_names import with_near_names
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.preparation.cleaning import Cleaning, DroppedTable, excluded_texts, none_left
@@ -34,6 +35,7 @@ from kformer.training.shards.shard_file import Rows, write_shard
 PAIRS_PER_SHARD = 500_000
 
 
+@with_near_names
 def prepare_shards(
     output: str | Path,
     source: Paths | None = None,

@@ -81,7 +81,7 @@ def _duration(seconds):
 
 
 def training_cost(
-    recipe: Recipe,
+    recipe: Recipe | str,
     source_tokens: int,
     target_tokens: int,
     speed: float | None = None,
@@ -97,7 +97,7 @@ def training_cost(
     Consistency training computes each text twice.
 
     Args:
-        recipe: Sizes of the model and of a batch.
+        recipe: Sizes of the model and of a batch: a recipe or its name.
         source_tokens, target_tokens: Tokens per epoch, as in `CorpusReport`.
         speed: Floating point operations per second of a large matrix product, in any precision; by
             default it is measured, in 0.3 s for each precision.
@@ -106,11 +106,12 @@ def training_cost(
             both `source_tokens` and `target_tokens`.
 
     Examples:
-        >>> from kformer.training import Recipe, training_cost
-        >>> cost = training_cost(Recipe.named("tiny"), source_tokens=10**6, target_tokens=10**6)
+        >>> from kformer.training import training_cost
+        >>> cost = training_cost("tiny", source_tokens=10**6, target_tokens=10**6)
         >>> f"{cost.parameters:,} parameters"
         '2,349,056 parameters'
     """
+    recipe = Recipe.named(recipe) if isinstance(recipe, str) else recipe
     d, ff, encoder_layers = recipe.d_model, recipe.d_ff, recipe.num_layers
     decoder_layers = recipe.num_decoder_layers or encoder_layers
     if classes or one_stack:

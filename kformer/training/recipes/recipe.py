@@ -10,9 +10,11 @@ import itertools
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
+from kformer.kinds import TRANSLATOR, Kind
+from kformer.near_names import with_near_fields
 from kformer.training.recipes.noise_rates import NOISES, noise_rates
 
 _FOLDER = Path(__file__).parent
@@ -104,6 +106,7 @@ class RecipeChanges(TypedDict, total=False):
     seed: int
 
 
+@with_near_fields('use `Recipe.named("tiny")`, with your changes')
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     """All numbers of a training run. The values are in `recipes/NAME.toml`, nowhere else.
@@ -257,7 +260,8 @@ class Recipe:
                 kind of model; None for any.
             **changes: Numbers of the recipe that differ, by name.
         """
-        check_choice("recipe", name, recipe_names())
+        if name not in recipe_names():
+            check_choice("recipe", name, recipe_names(kind))
         if name not in recipe_names(kind):
             own_kind = _entries(_FOLDER / f"{name}.toml")["kind"]
             raise ValueError(
@@ -276,6 +280,31 @@ def recipe_names(kind: str | None = None) -> list[str]:
     """Returns the names of the package's recipes, or of the recipes for one `kind` of model."""
     files = sorted(_FOLDER.glob("*.toml"), key=lambda file: file.stem)
     return [file.stem for file in files if kind in (None, _entries(file).get("kind", kind))]
+
+
+def recipe_for(kind: Kind, recipe: Recipe | str | None, warm_start: Any = None) -> Recipe:
+    """Returns the recipe of a run: the given one, or the one with the given name.
+
+    Args:
+        kind: The kind of model; without a recipe, its own, or `fine-tune` of a translator with
+            `warm_start`.
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    if recipe is None:
+        recipe = default_recipe(kind, warm_start)
+    if not isinstance(recipe, str):
+        raise TypeError(
+            "`recipe` must be a kformer.training.Recipe or the name of one, such as "
+            f"{kind.recipe!r}. Received: recipe={recipe!r:.99}."
+        )
+    return Recipe.named(recipe, kind.words)
+
+
+def default_recipe(kind: Kind, warm_start: Any = None) -> str:
+    """Returns the name of the recipe of a run of a kind, if none is given."""
+    fine_tunes = kind is TRANSLATOR and warm_start is not None
+    return "fine-tune" if fine_tunes else kind.recipe
 
 
 def description_of(name: str) -> str:

@@ -5,11 +5,9 @@ dataclass lists the same names for type checkers, which a test compares.
 """
 
 import dataclasses
-import inspect
-import textwrap
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from kformer.arguments import check_choice, check_number
 from kformer.kinds import LANGUAGE_MODEL
@@ -23,9 +21,6 @@ from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.training.data.directions import Direction
-
-KEYWORD = inspect.Parameter.KEYWORD_ONLY
-Trainer = TypeVar("Trainer", bound=Callable)
 
 
 def option_metadata(description: str, recorded: Callable | None = None, **settings: Any):
@@ -359,35 +354,3 @@ def check_no_target(recipe: Recipe, model: str):
             f"A {model} has no target: its recipe has {', '.join(without)}. "
             f"Received: {', '.join(wrong)}."
         )
-
-
-def with_options(kind: type[RunOptions]) -> Callable[[Trainer], Trainer]:
-    """Returns a decorator that shows options in the signature and the docstring of a trainer.
-
-    `inspect.signature` then has the fields of `kind` instead of `**options`. In the docstring, the
-    argument `options` becomes their descriptions.
-    """
-
-    def show(trainer):
-        signature = inspect.signature(trainer)
-        named = [*signature.parameters.values()][:-1]  # The last is `options`.
-        fields = [
-            inspect.Parameter(field.name, KEYWORD, default=field.default, annotation=field.type)
-            for field in dataclasses.fields(kind)
-        ]
-        trainer.__signature__ = signature.replace(parameters=[*named, *fields])
-        lines = [
-            textwrap.fill(
-                f"{field.name}: {field.metadata['description']}",
-                width=100,
-                initial_indent=" " * 8,
-                subsequent_indent=" " * 12,
-                break_long_words=False,
-            )
-            for field in dataclasses.fields(kind)
-        ]
-        described = "\n".join(lines)
-        trainer.__doc__ = trainer.__doc__.replace(f"        options: `{kind.__name__}`.", described)
-        return trainer
-
-    return show

@@ -108,7 +108,7 @@ def test_an_unknown_recipe_is_an_error_that_lists_the_known_ones():
 
 
 def test_an_unknown_number_is_an_error():
-    with pytest.raises(TypeError, match="'epoch'"):
+    with pytest.raises(TypeError, match="use `epochs`"):
         Recipe.named("tiny", epoch=3)
 
 
