@@ -32,6 +32,32 @@ def check_file(path: str | Path):
         )
 
 
+def is_same_file(one: str | Path | int, another: str | Path | int) -> bool:
+    """Returns whether two paths or descriptors lead to one file or folder, by whatever name.
+
+    It compares what links lead to, and hard links. Devices and pipes are never the same.
+    """
+    try:
+        first, second = (
+            os.fstat(file) if isinstance(file, int) else Path(file).stat()
+            for file in (one, another)
+        )
+    except OSError:
+        return False
+    kinds = stat.S_IFREG, stat.S_IFDIR
+    return stat.S_IFMT(first.st_mode) in kinds and os.path.samestat(first, second)
+
+
+def check_another_file(output: str | Path, *inputs: str | Path):
+    """Raises a ValueError if writing `output` would replace a file that is read."""
+    for path in inputs:
+        if is_same_file(path, output):
+            raise ValueError(
+                "The output must be another file than the input, which it would replace. "
+                f"Received: output={str(output)!r}, the same as {str(path)!r}."
+            )
+
+
 def sha256(path: str | Path) -> str:
     """Returns the SHA-256 of the content of a file, in hexadecimal."""
     check_file(path)

@@ -17,7 +17,7 @@ from kformer.documents.placeholders import expanded, keep_pattern, syntax_patter
 from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, Piece
 from kformer.documents.translation_memories import MemoryWriter
-from kformer.files import Publication
+from kformer.files import Publication, check_another_file
 from kformer.text.glossary import Glossary, check_glossary
 from kformer.text.paragraphs.marks import has_letter
 
@@ -65,7 +65,8 @@ def translate_document(
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such document.
         OSError: The output cannot be written.
-        ValueError: The document is malformed, or larger than it may be.
+        ValueError: The document is malformed, or larger than it may be; or the output would
+            replace it.
 
     Examples:
         >>> from pathlib import Path
@@ -77,6 +78,9 @@ def translate_document(
         '# A dog runs.\\n'
     """
     kind = document_kind(path, kind)
+    check_another_file(output, path)
+    if tmx is not None:
+        check_another_file(tmx, path)
     content = read_document(path)
     work = _work(keep, translator, source_language, target_language, progress, glossary)
     options = _options(path, translator, source_language, target_language)

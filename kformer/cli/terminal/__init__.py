@@ -6,6 +6,7 @@
 - `progress_line`: the share of the work that is done, and the time left.
 - `streams`: lines of a pipe or a terminal, TensorFlow's messages suppressed, remarks on stderr.
 - `help_pages`: the pages of `--help`.
+- `replaced_inputs`: refuses an output that would replace an input.
 - `next_steps`: what to do next, for people.
 - `command_errors`: errors of usage and of the operating system in one line.
 """

@@ -6,12 +6,19 @@ from typing import Any
 
 import typer.core
 
+from kformer.cli.terminal.replaced_inputs import check_inputs_stay
+
 _VALUES = {"path": "PATH", "str": "TEXT", "int": "N", "float": "NUMBER"}
 _TYPE = re.compile(r"<(?:list\[)?(\w+)\]?>")  # As typer writes a type.
 
 
 class HelpPage(typer.core.TyperCommand):
-    """A command whose options are listed by their `rich_help_panel`."""
+    """A command whose options are listed by their `rich_help_panel`, and whose inputs stay."""
+
+    def invoke(self, ctx: Any):
+        """Calls the command, unless an output would replace an input."""
+        check_inputs_stay(ctx)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any):
         """Writes a list for the arguments, and one for each group of options."""

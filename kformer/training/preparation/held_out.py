@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kformer.arguments import check_integer
-from kformer.files import Publication
+from kformer.files import Publication, check_another_file
 from kformer.training.preparation.raw_pairs import Paths, pair_files, read_batches
 
 _BUCKETS = 2**20  # Of hashed sequences of three characters.
@@ -68,21 +68,28 @@ def hold_out(
         seed: Seed of the choice.
 
     Raises:
-        FileNotFoundError, ValueError: As for `prepare_shards`; or there are too few pairs.
+        FileNotFoundError, ValueError: As for `prepare_shards`; or there are too few pairs, or a
+            part would replace a file that is read.
     """
     wanted = {"valid": valid, "test": test, "unlike": unlike}
     for name, number in wanted.items():
         check_integer(name, number, least=0)
     files = pair_files(source_files, target_files, pairs, columns)
+    kept = {name: number for name, number in wanted.items() if number}
+    places = {
+        (name, side): Path(output) / f"{name}.{side}"
+        for name in ("train", *kept)
+        for side in ("source", "target")
+    }
+    for place in places.values():
+        check_another_file(place, *files.source, *files.target, *files.pairs)
     statistics = _statistics(files)
     parts = _parts(statistics, wanted, np.random.default_rng(seed))
-    kept = {name: number for name, number in wanted.items() if number}
     with contextlib.ExitStack() as stack:
         publication = stack.enter_context(Publication())
         opened = {
-            (name, side): stack.enter_context(_written(publication, Path(output), name, side))
-            for name in ("train", *kept)
-            for side in ("source", "target")
+            part: stack.enter_context(_written(publication, place))
+            for part, place in places.items()
         }
         first = 0
         for batch in read_batches(files):
@@ -97,9 +104,9 @@ def hold_out(
 
 
 @contextlib.contextmanager
-def _written(publication, folder, name, side):
+def _written(publication, place):
     with (
-        publication.writing(folder / f"{name}.{side}") as temporary,
+        publication.writing(place) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
         yield file
