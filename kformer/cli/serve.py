@@ -1,5 +1,6 @@
 """`kformer serve`."""
 
+import ipaddress
 import os
 import signal
 import socket
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from kformer.cli.terminal import streams
 
 _GRACE = 30  # Seconds that open requests have when the server ends.
 _HEADERS = 65_536  # Bytes of the headers of a request, at most.
@@ -90,10 +93,19 @@ def serve(
         ) from error
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
-        hosted = load_models(models, glossary or ())
+        with streams.quiet():  # The log has only lines of JSON.
+            hosted = load_models(models, glossary or ())
         limits = RequestLimits(max_characters, max_texts, max_waiting, seconds, max_file_bytes)
         log = None if quiet else sys.stderr
-        app = create_app(hosted, limits, keys=secrets, origins=origin or (), log=log)
+        address, bound = listener.getsockname()[:2]
+        app = create_app(
+            hosted,
+            limits,
+            keys=secrets,
+            origins=origin or (),
+            is_local=ipaddress.ip_address(address).is_loopback,
+            log=log,
+        )
         config = uvicorn.Config(
             app,
             http=protocol_with_deadline(seconds),
@@ -111,7 +123,6 @@ def serve(
             # itself the signal again, which would look like a failure.
             signal.signal(number, signal.SIG_IGN)
         listener.listen(2048)
-        address, bound = listener.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
         names = ", ".join(model.name for model in hosted)
         typer.echo(f"Serving {names} at http://{shown}:{bound}")

@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import dataclasses
+import json
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import IO, Any
 from urllib.parse import quote
@@ -15,11 +15,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from kformer.kinds import TRANSLATOR
 from kformer.server import libre_translate, openai_style, predict_api
+from kformer.server.endpoint import Endpoint, Strangers
 from kformer.server.hosted_documents import HostedDocuments
 from kformer.server.hosted_models import HostedModel
 from kformer.server.openapi import openapi_document
-from kformer.server.refusals import ClientGone, Refusal
+from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import (
     check_key,
     declared_size,
@@ -30,14 +32,13 @@ from kformer.server.request_bodies import (
     unless_gone,
 )
 from kformer.server.server_metrics import ServerMetrics
-from kformer.server.server_page import page_file
+from kformer.server.server_page import PAGE_FILES, page_file
 from kformer.server.translated_files import MINUTES, ArrivingFiles, TranslatedFiles
 
-_GONE = 499  # In the log and the metrics, as of nginx; nobody reads the response.
-_LOST = 500
 _MOST_FILES = 10  # As many of the largest arrive or are translated, and as many wait for clients.
 _FORM_BYTES = 20_000  # Of a form, beside its file.
 _BYTES_PER_SECOND = 100_000  # Of a file that arrives.
+_FORM = "POST a form of type multipart/form-data here, with file, source and target."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +89,7 @@ def create_app(
     *,
     keys: Sequence[str] = (),
     origins: Sequence[str] = (),
+    is_local: bool = False,
     log: IO[str] | None = sys.stderr,
 ) -> Starlette:
     """Returns an ASGI application that serves models.
@@ -99,6 +101,9 @@ def create_app(
             /health and /openapi.json never need one.
         origins: Web sites whose pages may ask the server, such as "https://example.org"; "*" for
             all; by default none.
+        is_local: Whether the server listens at the loopback address alone. Without keys it then
+            answers only requests to localhost, an IP address, or the name of an origin, so that no
+            web site can pass for this machine.
         log: Where a line of JSON is written for each request, without its texts; None for nowhere.
 
     Raises:
@@ -108,25 +113,31 @@ def create_app(
         raise ValueError("A server needs one model or more. Received: models=[].")
     if any(not key.strip() for key in keys):
         raise ValueError("A key must not be blank. Received: a blank one.")
-    server = _Server(models, limits or RequestLimits(), [key.encode() for key in keys], log)
+    strangers = Strangers([key.encode() for key in keys], [*origins], is_local)
+    server = _Server(models, limits or RequestLimits(), strangers, log)
     allowed = [
         Middleware(
             CORSMiddleware,
             allow_origins=[*origins],
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type", "X-API-Key"],
+            allow_private_network=True,
         )
     ]
     return Starlette(
-        routes=server.routes(), middleware=allowed if origins else [], lifespan=server.lifespan
+        routes=server.routes(),
+        middleware=allowed if origins else [],
+        exception_handlers={404: server.unknown().response},
+        lifespan=server.lifespan,
     )
 
 
 class _Server:
     """The answers to all requests."""
 
-    def __init__(self, models, limits, keys, log):
-        self._models, self._limits, self._keys = list(models), limits, keys
+    def __init__(self, models, limits, strangers, log):
+        self._models, self._limits, self._strangers = list(models), limits, strangers
+        self._keys = strangers.keys
         self._documents = HostedDocuments(limits.characters, limits.file_bytes)
         self._arriving = ArrivingFiles(_MOST_FILES * limits.file_bytes)
         self._translated = TranslatedFiles(_MOST_FILES * limits.file_bytes)
@@ -143,6 +154,10 @@ class _Server:
 
     def routes(self):
         """Returns the routes, which `openapi_document` describes."""
+        model = next((each for each in self._models if each.kind is TRANSLATOR), self._models[0])
+        pair = model.directions[0] if model.directions else ("de", "en")
+        languages = dict(zip(("source", "target"), pair, strict=True))
+        openai = _usage(input="...", model=model.name)
         name = "/v1/models/{model}"
         versions = (f"{name}/versions/{{version}}", f"{name}/labels/{{label}}")
         return [
@@ -151,60 +166,46 @@ class _Server:
             self._route("GET", "/metrics", self._metrics_text),
             self._route("GET", "/languages", self._languages),
             self._route("GET", "/frontend/settings", self._settings, needs_key=False),
-            self._route("POST", "/detect", self._detect),
-            self._route("POST", "/translate", self._translate),
-            self._route("POST", "/translate_file", self._translate_file),
+            self._route("POST", "/detect", self._detect, usage=_usage(q="...")),
+            self._route("POST", "/translate", self._translate, usage=_usage(q="...", **languages)),
+            self._route("POST", "/translate_file", self._translate_file, usage=_FORM),
             # LibreTranslate's clients fetch it without a key: its name is one.
             self._route("GET", "/download_file/{name}", self._download, needs_key=False),
-            self._route("POST", "/v1/translations", self._translations),
+            self._route("POST", "/v1/translations", self._translations, usage=openai),
             self._route("GET", "/v1/models", self._list),
             *(
-                self._route(method, f"{path}{ending}", answer)
+                self._route(method, f"{path}{ending}", answer, usage=usage)
                 for path in (*versions, name)
-                for method, ending, answer in (
-                    ("POST", ":predict", self._predict),
-                    ("GET", "/metadata", self._metadata),
-                    ("GET", "", self._status),
+                for method, ending, answer, usage in (
+                    ("POST", ":predict", self._predict, _usage(instances=["..."])),
+                    ("GET", "/metadata", self._metadata, ""),
+                    ("GET", "", self._status, ""),
                 )
             ),
-            self._route("GET", "/", self._page, needs_key=False),
-            self._route("GET", "/{file}", self._page, needs_key=False),
+            *(
+                self._route("GET", f"/{file}", self._page, needs_key=False, label="/{file}")
+                for file in PAGE_FILES
+            ),
         ]
 
-    def _route(self, method, path, answer, needs_key=True):
-        async def endpoint(request):
-            began, facts = self._metrics.began(), {}
-            status = _LOST
-            try:
-                if needs_key and method == "GET":
-                    check_key(self._keys, request)
-                response = await answer(request, facts)
-                status = response.status_code
-            except Refusal as refusal:
-                status = refusal.status
-                response = _refused(path, refusal)
-            except ClientGone:
-                status = _GONE
-                response = Response(status_code=_GONE)
-            except ValueError as error:  # Of a model, about its texts.
-                status = 400
-                response = _refused(path, Refusal(400, str(error)))
-            except Exception:
-                traceback.print_exc()
-                response = _refused(path, Refusal(_LOST, "The server failed. Its log has more."))
-            finally:
-                self._metrics.ended(began, path, status, **facts)
-            return response
+    def unknown(self):
+        """Returns the endpoint of all other addresses."""
+        return self._endpoint("", "/{unknown}", self._nowhere, needs_key=False)
 
-        return Route(path, endpoint, methods=[method])
+    def _route(self, method, path, answer, *, label="", **options):
+        return Route(path, self._endpoint(method, label or path, answer, **options))
 
-    async def _fields(self, request, schema):
+    def _endpoint(self, method, address, answer, **options):
+        return Endpoint(address, method, answer, self._metrics, self._strangers, **options)
+
+    async def _fields(self, request, schema, may_be_form=True):
         """Returns the fields of a request of a client who has a key."""
         limits = self._limits
         if "api_key" not in schema.__annotations__:
             check_key(self._keys, request)
         body = await read_body(request, limits.body_bytes, limits.seconds)
-        fields = fields_of(body, request.headers.get("content-type", ""), schema)
+        content_type = request.headers.get("content-type", "") if may_be_form else ""
+        fields = fields_of(body, content_type, schema)
         if "api_key" in schema.__annotations__:
             check_key(self._keys, request, fields.get("api_key"))
         return fields
@@ -276,7 +277,7 @@ class _Server:
 
     async def _predict(self, request, facts):
         model = self._model(request)
-        fields = await self._fields(request, predict_api.PredictRequest)
+        fields = await self._fields(request, predict_api.PredictRequest, may_be_form=False)
         name, columns = predict_api.inputs_of(model, fields)
         texts = [text for column in columns.values() for text in column]
         self._limits.check(texts)
@@ -318,10 +319,10 @@ class _Server:
         return _json(predict_api.status(self._model(request)))
 
     async def _page(self, request, _facts):
-        response = page_file(request.path_params.get("file", ""))
-        if response is None:
-            raise Refusal(404, "There is no such page; /openapi.json lists all addresses.")
-        return response
+        return page_file(request.url.path.removeprefix("/"))
+
+    async def _nowhere(self, _request, _facts):
+        raise Refusal(404, "There is no such address; /openapi.json lists all of them.")
 
     def _model(self, request):
         """Returns the model in an address of TensorFlow Serving's API."""
@@ -336,6 +337,11 @@ def _amount(texts: Sequence[str]) -> dict[str, int]:
     return {"texts": len(texts), "characters": sum(map(len, texts))}
 
 
+def _usage(**fields: Any) -> str:
+    """Returns the sentence about what to send to an address."""
+    return f"POST JSON here, such as {json.dumps(fields)}."
+
+
 def _attached(name: str) -> str:
     """Returns the header by which a browser stores a file under its name."""
     if (quoted := quote(name)) == name:
@@ -345,12 +351,3 @@ def _attached(name: str) -> str:
 
 def _json(content: Any) -> JSONResponse:
     return JSONResponse(content)
-
-
-def _refused(path, refusal):
-    """Returns the response to a refused request, in the form of its protocol."""
-    if path.startswith("/v1/translations") or path == "/v1/models":
-        content = openai_style.error(refusal.message, refusal.status)
-    else:
-        content = {"error": refusal.message}
-    return JSONResponse(content, refusal.status, refusal.headers)

@@ -62,8 +62,11 @@ _KEY_STYLE = """
 _POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 
-def page_file(name: str) -> Response | None:
-    """Returns a file of the page, "" for the page itself; None if there is none of this name."""
+PAGE_FILES = ("", "page.css", "offline.js", "languages.js", *sorted(_NAMES), *_OWN)
+
+
+def page_file(name: str) -> Response:
+    """Returns a file of the page, one of `PAGE_FILES`; "" is the page itself."""
     page, own = resources.files("kformer.export.web"), resources.files("kformer.server")
     if name == "":
         html = (page / "index.html").read_text("utf-8")
@@ -79,10 +82,8 @@ def page_file(name: str) -> Response | None:
         return _response((page / name).read_text("utf-8") + _KEY_STYLE, kind)
     if name == "offline.js":  # The page needs its server.
         return _response("export const keepForOffline = async () => false;\n", kind)
-    if name == "languages.js":
-        data = json.dumps(read_abbreviations(), ensure_ascii=False)
-        return _response(f"export const LANGUAGES = {data};\n", kind)
-    return None
+    data = json.dumps(read_abbreviations(), ensure_ascii=False)
+    return _response(f"export const LANGUAGES = {data};\n", kind)
 
 
 def _response(content, media_type):

@@ -57,9 +57,65 @@ def test_a_malformed_request_is_told_the_rule(api, path, body, status, message):
     assert message in (error if isinstance(error, str) else error["message"])
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "/../pyproject.toml", "/%2e%2e/LICENSE", "/none"])
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/../pyproject.toml", "/%2e%2e/LICENSE", "/none", "/v1/none"]
+)
 def test_no_address_reaches_the_file_system(api, path):
-    assert api.ask(path).status == 404
+    for body in (None, b"{}"):
+        response = api.ask(path, body)
+        assert response.status == 404
+        assert response.json == {
+            "error": "There is no such address; /openapi.json lists all of them."
+        }
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/x-www-form-urlencoded", "text/plain", "APPLICATION/JSON", None]
+)
+def test_json_is_read_whatever_type_a_client_gives_it(api, content_type):
+    """`curl -d` calls all that it sends a form."""
+    headers = {"Content-Type": content_type} if content_type else {}
+    requests = [
+        ("/v1/models/de-en:predict", {"instances": [TEXT["q"]]}),
+        ("/v1/models/de-en/versions/1:predict", {"inputs": {"text": [TEXT["q"]]}}),
+        ("/translate", TEXT),
+        ("/v1/translations", {"model": "de-en", "input": TEXT["q"]}),
+    ]
+    for path, fields in requests:
+        body = b"  " + json.dumps(fields).encode()
+        assert api.ask(path, body, **headers).json == api.ask(path, fields).json
+        assert api.ask(path, body, **headers).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "allowed", "usage"),
+    [
+        ("/translate", "GET", "POST", 'POST JSON here, such as {"q": "...", "source": "de"'),
+        ("/translate", "OPTIONS", "POST", "POST JSON here"),
+        ("/detect", "GET", "POST", "POST JSON here"),
+        ("/translate_file", "GET", "POST", "POST a form of type multipart/form-data here"),
+        ("/v1/translations", "PUT", "POST", 'POST JSON here, such as {"input": "...", "model": '),
+        ("/v1/models/de-en:predict", "GET", "POST", 'POST JSON here, such as {"instances": ["'),
+        ("/v1/models/de-en/versions/1:predict", "GET", "POST", "POST JSON here"),
+        ("/v1/models/de-en", "POST", "GET, HEAD", "GET this address. Received: POST."),
+        ("/languages", "POST", "GET, HEAD", "GET this address. Received: POST."),
+        ("/", "DELETE", "GET, HEAD", "GET this address. Received: DELETE."),
+    ],
+)
+def test_another_method_is_told_what_to_send(api, path, method, allowed, usage):
+    response = api.ask(path, method=method)
+    assert (response.status, response.headers["Allow"]) == (405, allowed)
+    error = response.json["error"]
+    assert (error if isinstance(error, str) else error["message"]).startswith(usage)
+    assert api.ask("/v1/models/de-en:predict", method="HEAD").status == 405
+
+
+def test_half_of_an_emoji_is_read_as_a_replacement_character(api):
+    body = json.dumps({**TEXT, "q": f"{TEXT['q']} \ud83d"}).encode()
+    assert b"\\ud83d" in body
+    assert api.ask("/translate", body).json == api.translate(f"{TEXT['q']} \ufffd")
+    whole = json.dumps({**TEXT, "q": f"{TEXT['q']} \U0001f600"}).encode()
+    assert api.ask("/translate", whole).json == api.translate(f"{TEXT['q']} \U0001f600")
 
 
 def test_a_request_needs_one_of_the_keys(guarded):
@@ -85,6 +141,35 @@ def test_files_have_a_limit_and_need_a_key_that_their_addresses_do_not(guarded):
 def test_pages_of_other_sites_may_not_ask(api):
     headers = api.ask("/translate", TEXT, Origin="https://example.org").headers
     assert "Access-Control-Allow-Origin" not in headers
+    simple = {"Origin": "https://example.org", "Sec_Fetch_Site": "cross-site"}
+    response = api.ask("/translate", json.dumps(TEXT).encode(), Content_Type="text/plain", **simple)
+    assert response.status == 403
+    assert "Received: Origin: 'https://example.org'" in response.json["error"]
+
+
+def test_no_site_passes_for_this_machine(api, guarded):
+    """A browser believes a name of a web site that leads to 127.0.0.1."""
+    response = api.ask("/translate", TEXT, Host="site.example.org:5000")
+    assert response.status == api.ask("/languages", Host="example.org").status == 403
+    assert "answers requests to localhost" in response.json["error"]
+    for host in ("localhost:1", "127.0.0.1", "[::1]:9", "a.localhost", "translator"):
+        assert api.ask("/translate", TEXT, Host=host).status == 200
+    assert guarded.ask("/translate", TEXT, Host="example.org", X_API_Key="tea").status == 200
+
+
+def test_the_pages_of_a_known_site_may_ask(toy_tflite):
+    site = "https://example.org"
+    with served_api(toy_tflite, "--origin", site) as api:
+        asked = {"Origin": site, "Access_Control_Request_Private_Network": "true"}
+        preflight = api.ask(
+            "/translate", method="OPTIONS", Access_Control_Request_Method="POST", **asked
+        )
+        assert preflight.status == 200
+        assert preflight.headers["Access-Control-Allow-Private-Network"] == "true"
+        response = api.ask("/translate", TEXT, Origin=site, Sec_Fetch_Site="cross-site")
+        assert response.headers["Access-Control-Allow-Origin"] == site
+        assert response.status == api.ask("/languages", Host="example.org").status == 200
+        assert api.ask("/languages", Host="example.com").status == 403
 
 
 def raw(api, content):
@@ -98,6 +183,14 @@ def raw(api, content):
             while chunk := connection.recv(65536):
                 answer += chunk
         return answer
+
+
+def test_two_lengths_of_a_body_are_refused_and_close(api):
+    body = json.dumps(TEXT).encode()
+    head = b"POST /translate HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked"
+    answer = raw(api, b"%s\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (head, len(body), body))
+    assert answer.startswith(b"HTTP/1.1 400") and b"Received: both" in answer
+    assert b"connection: close" in answer.lower()
 
 
 def test_headers_without_end_are_cut_off(api):
@@ -131,7 +224,7 @@ def test_the_log_has_no_texts_and_no_keys(toy_tflite):
         assert fetched(api, posted(api, "sucht.txt", "sucht", api_key="secret")).status == 200
         code, log = api.end()
     assert code == 0
-    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in log.splitlines()]
     assert [line["status"] for line in lines] == [200, 401, 200, 200]
     assert lines[0]["characters"] == len("wir sucht uns .")
     assert "secret" not in log and "sucht" not in log
