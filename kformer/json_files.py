@@ -26,6 +26,7 @@ _IN_WORDS = {
     type(None): "null",
 }
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]", re.ASCII)
+_HALF = re.compile("[\ud800-\udfff]")  # Whole pairs are one character of a string.
 
 
 def read_json(path: str | Path, schema: Any = dict, *, rule: str, most: int = MOST_BYTES) -> Any:
@@ -51,13 +52,14 @@ def read_json(path: str | Path, schema: Any = dict, *, rule: str, most: int = MO
         raise ValueError(f"{rule} Received: {str(path)!r} ({error}).") from error
 
 
-def parse_json(content: bytes | str, schema: Any = dict) -> Any:
+def parse_json(content: bytes | str, schema: Any = dict, *, mended: bool = False) -> Any:
     """Returns the value that JSON describes.
 
     Args:
         content: UTF-8, in which no string may hold half of a surrogate pair, because no message
             could show it; or text, in which it may.
         schema: The type of the value, as the module describes it.
+        mended: Whether half of a surrogate pair in UTF-8 becomes U+FFFD instead.
 
     Raises:
         ValueError: It is not JSON, or of other types; in a few words, which may follow a rule.
@@ -66,7 +68,11 @@ def parse_json(content: bytes | str, schema: Any = dict) -> Any:
         is_text = isinstance(content, str)
         value = json.loads(content if is_text else content.decode("utf-8-sig"))
         if not is_text and _SURROGATE.search(content):
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+            written = json.dumps(value, ensure_ascii=False)
+            if mended:
+                value = json.loads(_HALF.sub("\ufffd", written))
+            else:
+                written.encode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: {error.reason}") from error
     except UnicodeEncodeError as error:
