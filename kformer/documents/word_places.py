@@ -4,7 +4,6 @@ The texts are compared sentence by sentence, so that a place in one sentence is 
 """
 
 import bisect
-import math
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -116,9 +115,9 @@ class WordPlaces:
         if not words.target:
             return 0, 0
         if words.weights is None:
-            ratio = len(words.target) / len(words.source)
-            begin = min(int(first * ratio), len(words.target) - 1)
-            stop = max(begin, math.ceil((last + 1) * ratio) - 1)
+            targets, sources = len(words.target), len(words.source)
+            begin = first * targets // sources
+            stop = max(begin, ((last + 1) * targets - 1) // sources)
             return words.target[begin][0], words.target[stop][1]
         begin, stop = _heaviest(words.weights[:, first : last + 1].sum(axis=1) - _SHARE)
         return words.target[begin][0], words.target[stop][1]

@@ -4,7 +4,7 @@ import re
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 
 from kformer.documents.placeholders import keep_pattern, with_placeholders
 from kformer.documents.placement import TakenText
@@ -120,3 +120,14 @@ def test_a_placeholder_that_was_lost_gets_its_spaces_and_no_more():
     assert put("Hi {name}, come in!", "Hallo, komm!", with_shown=False) == "Hallo {name}, komm!"
     assert put("Open {file} now", "Jetzt öffnen", with_shown=False) == "Jetzt {file} öffnen"
     assert put("{a}{b} end", "Ende", with_shown=False) == "{a}{b} Ende"
+
+
+@given(st.integers(201, 700), st.integers(1, 700))
+@example(201, 202)  # 201 * (202 / 201) is more than 202 in floats.
+def test_a_mark_in_a_sentence_that_is_too_long_to_align_has_its_share(sources, targets):
+    source, target = "w " * sources, "v " * targets  # No word of one is in the other.
+    places = WordPlaces(source, target, [])
+    ends = [places.span(2 * word, 2 * word + 1) for word in range(sources)]
+    assert ends[0][0] == 0 and ends[-1][1] == len(target.rstrip())
+    assert ends == sorted(ends)
+    assert all(start < end for start, end in ends)
