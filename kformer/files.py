@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import stat
+import tempfile
 import threading
 import uuid
 from pathlib import Path
@@ -79,8 +80,9 @@ def replacing(path: str | Path):
 
     Write a file or a folder there. An old file at `path` is replaced, and the new one gets its
     owner and rights; an old folder never is. A link at `path` stays, and the file that it leads to
-    is replaced. The temporary name has the same suffix, because some writers depend on it. An
-    OSError without a file name, such as on a full disk, gets `path` as its file name.
+    is replaced. A pipe or a device stays, too, and gets the bytes when all are written. The
+    temporary name has the same suffix, because some writers depend on it. An OSError without a
+    file name, such as on a full disk, gets `path` as its file name.
     """
     with Publication() as publication, publication.writing(path) as temporary:
         yield temporary
@@ -107,22 +109,28 @@ class Publication:
 
     They are renamed one after another, files first: a process that waits for a folder then finds
     the files, too. If a file cannot be renamed, the renamed ones are removed again, and the files
-    that they replaced are restored. Meanwhile, signals are delayed.
+    that they replaced are restored. Meanwhile, signals are delayed. Before that, pipes and devices
+    get their bytes, which may wait for a reader; what they got cannot be taken back.
     """
 
     def __init__(self):
         self._outputs = {}  # path -> temporary path beside it
+        self._streams = {}  # Path of a pipe or a device -> temporary path in a folder of its own
         self._folders = []  # New folders that contain them, the deepest first.
 
     @contextlib.contextmanager
     def writing(self, path: str | Path):
         """Yields a temporary path to write a file or a folder to, as `replacing` does."""
-        path = linked(Path(path))
+        path = Path(path)
         check_writable(path)
-        self._make_folders(path.parent)
-        temporary = path.with_name(_temporary_name(path, uuid.uuid4().hex[:8]))
-        _unpublished[temporary] = os.getpid()
-        self._outputs[path] = temporary
+        if is_stream(path):
+            temporary = self._stream_copy(path)
+        else:
+            path = linked(path)
+            self._make_folders(path.parent)
+            temporary = path.with_name(_temporary_name(path, uuid.uuid4().hex[:8]))
+            _unpublished[temporary] = os.getpid()
+            self._outputs[path] = temporary
         try:
             yield temporary
         except OSError as error:
@@ -136,16 +144,45 @@ class Publication:
     def __exit__(self, kind, *_):
         try:
             if kind is None:
+                self._check_written()
+                self._send()
                 with _signals_held():
                     self._publish()
         finally:
             with _signals_held():
                 self._discard()
 
-    def _publish(self):
-        for path, temporary in self._outputs.items():
+    def _stream_copy(self, path):
+        """Returns a temporary path for the bytes of a pipe or a device."""
+        folder = Path(tempfile.mkdtemp(prefix="kformer-"))
+        _unpublished[folder] = os.getpid()
+        self._streams[path] = folder / path.name
+        return self._streams[path]
+
+    def _check_written(self):
+        for path, temporary in (self._outputs | self._streams).items():
             if not temporary.exists():
                 raise FileNotFoundError(errno.ENOENT, "Nothing was written", str(path))
+        for path, temporary in self._streams.items():
+            if temporary.is_dir():
+                raise FileExistsError(
+                    f"A folder cannot be written to a pipe or a device. Received: {str(path)!r}."
+                )
+
+    def _send(self):
+        """Writes to pipes and devices."""
+        for path, temporary in self._streams.items():
+            try:
+                with (
+                    temporary.open("rb") as content,
+                    open(path, "wb", opener=_opened_stream) as stream,
+                ):
+                    shutil.copyfileobj(content, stream)
+            except OSError as error:
+                error.filename = error.filename or str(path)
+                raise
+
+    def _publish(self):
         kept = {}  # path -> a copy of the old file, or None
         try:
             for path, temporary in sorted(
@@ -172,10 +209,12 @@ class Publication:
     def _discard(self):
         for temporary in self._outputs.values():
             _remove(temporary)
+        for temporary in self._streams.values():
+            _remove(temporary.parent)
         for folder in self._folders:
             with contextlib.suppress(OSError):  # It contains something else by now.
                 folder.rmdir()
-        self._outputs, self._folders = {}, []
+        self._outputs, self._streams, self._folders = {}, {}, []
 
     def _make_folders(self, folder):
         missing = [above for above in (folder, *folder.parents) if not above.exists()]
@@ -203,6 +242,20 @@ def remove_leftovers(path: Path):
 def linked(path: Path) -> Path:
     """Returns the path that a link leads to, of a file that may be missing; or the path itself."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def is_stream(path: Path) -> bool:
+    """Returns whether a path is a pipe, a device or a socket, which is written to, not replaced."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _opened_stream(path, _flags):
+    """Opens a pipe or a device, and creates no file if it is gone meanwhile."""
+    return os.open(path, os.O_WRONLY | os.O_NOCTTY)
 
 
 def open_own(path: Path, mode: str):
@@ -249,6 +302,10 @@ def check_writable(path: str | Path):
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"An existing folder is not replaced. Received: {str(path)!r}.")
+    if is_stream(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"The output must be writable. Received: {str(path)!r}.")
+        return
     above = next(above for above in path.absolute().parents if os.path.lexists(above))
     if not above.is_dir():
         raise NotADirectoryError(

@@ -3,8 +3,10 @@
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -256,3 +258,84 @@ def test_an_unfinished_file_is_one_of_our_own(tmp_path, kind):
     with open_own(path, "ab") as file:
         file.write(b"ours")
     assert path.read_bytes() == b"ours"
+
+
+def read_later(path):
+    """Returns a list that gets what a pipe or a device has, and the thread that reads it."""
+    content = []
+    thread = threading.Thread(target=lambda: content.append(path.read_bytes()), daemon=True)
+    thread.start()
+    return content, thread
+
+
+def test_a_pipe_gets_the_bytes_and_stays(tmp_path):
+    pipe, beside = tmp_path / "pipe.npz", tmp_path / "b.txt"
+    os.mkfifo(pipe)
+    content, thread = read_later(pipe)
+    with Publication() as publication:
+        with publication.writing(pipe) as temporary:
+            assert temporary.suffix == ".npz" and temporary.parent != tmp_path
+            with temporary.open("wb") as file:
+                file.write(b"later")
+                file.seek(0)  # A pipe cannot; writers of archives do.
+                file.write(b"whole")
+        stage(publication, beside)
+    thread.join(10)
+    assert content == [b"whole"]
+    assert names(tmp_path) == ["b.txt", "pipe.npz"] and pipe.is_fifo()
+    assert not temporary.parent.exists()
+
+
+def test_a_pipe_gets_nothing_if_a_writer_fails(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    descriptor = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(ValueError, match="no good"), replacing(tmp_path / "pipe") as temporary:
+        temporary.write_bytes(b"half")
+        raise ValueError("no good")
+    assert os.read(descriptor, 9) == b"" and not temporary.parent.exists()
+    os.close(descriptor)
+
+
+def test_a_link_to_a_pipe_of_this_process_is_written_to(tmp_path):
+    reading, writing = os.pipe()
+    with replacing(f"/dev/fd/{writing}") as temporary:
+        temporary.write_bytes(b"whole")
+    assert os.read(reading, 9) == b"whole"
+    os.close(reading)
+    os.close(writing)
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_device_gets_the_bytes_and_stays(tmp_path, is_linked):
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        device.write_bytes(b"")
+    except OSError as error:
+        pytest.skip(f"no device can be made here: {error}")
+    path = device
+    if is_linked:
+        path = tmp_path / "link"
+        path.symlink_to(device)
+    check_writable(path)
+    with replacing(path) as temporary:
+        temporary.write_bytes(b"whole")
+    assert device.is_char_device() and path.read_bytes() == b""
+    assert len(names(tmp_path)) == 1 + is_linked
+
+
+def test_a_terminal_gets_the_bytes_although_its_folder_takes_no_files():
+    terminal, device = os.openpty()
+    with replacing(os.ttyname(device)) as temporary:
+        temporary.write_bytes(b"whole")
+    assert os.read(terminal, 9) == b"whole"
+    os.close(device)
+    os.close(terminal)
+
+
+def test_a_folder_cannot_be_written_to_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    rule = r"to a pipe or a device\. Received: '.*pipe'"
+    with pytest.raises(FileExistsError, match=rule), replacing(tmp_path / "pipe") as temporary:
+        temporary.mkdir()
+    assert names(tmp_path) == ["pipe"] and not temporary.parent.exists()
