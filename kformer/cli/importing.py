@@ -84,7 +84,7 @@ def bergamot(
         Path | None,
         typer.Option(
             help="Write the folder's shortlist there, .npz, for --shortlist of export, translate "
-            "and evaluate."
+            "and evaluate, which then give the very words of Firefox's engine."
         ),
     ] = None,
 ):
@@ -93,17 +93,7 @@ def bergamot(
         if shortlist.suffix != ".npz":
             raise ValueError(f"The file's name must end in .npz. Received: {str(shortlist)!r}.")
         check_writable(shortlist)
-
-    def read():
-        translator = kformer.from_bergamot(folder)
-        if shortlist is not None and translator.shortlist is None:
-            raise FileNotFoundError(
-                f"A folder without lex*.bin has no shortlist. Received: {str(folder)!r}, "
-                f"--shortlist {str(shortlist)!r}."
-            )
-        return translator
-
-    translator = _write(output, read)
+    translator = _write(output, lambda: kformer.from_bergamot(folder, shortlist is not None))
     if shortlist is not None:
         translator.shortlist.save(shortlist)
         typer.echo(f"Written: {shortlist}")

@@ -121,11 +121,16 @@ class DecoderStep(Step):
             x = self._norm(x.whole)
         cache = self._layout.updated(cache, updated)
         attention = None if weights is None else ops.mean(weights, axis=1)
-        if getattr(memory, "candidates", ()):
-            logits, candidates = self._logits_of(memory.candidates, x.whole), memory.candidates.ids
-            return StepOutput(logits, cache, attention, candidates)
+        candidates = getattr(memory, "candidates", ())
+        if candidates and not isinstance(candidates.ids, tuple):
+            return StepOutput(
+                self._logits_of(candidates, x.whole), cache, attention, candidates.ids
+            )
         # TokenEmbedding.logits: the output's table, transposed (section 3.4), and its bias.
         logits = ops.matmul(x.whole, self._columns)  # (M, V)
+        if candidates:
+            logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
+            return StepOutput(logits + ops.expand_dims(candidates.bias, 1), cache, attention)
         if self._bias is not None:
             logits = logits + self._bias
         logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
@@ -190,8 +195,8 @@ def start_decoding(
         beams: Number of beams K that are decoded side by side for each row.
         runtime: The `kformer.decoding.runtime.Runtime` of the step.
         step_class: The step's class.
-        candidates: int32 tensor (B, C), the only ids that are scored, each once in its row; None
-            for all ids, and for prompts.
+        candidates: int32 tensor (B, C), the only ids that are scored, each once in its row, or
+            bool tensor (B, V); None for all ids, and for prompts.
     """
     if isinstance(transformer.decoder, Encoder):
         memory = prompt_memory(transformer, source)

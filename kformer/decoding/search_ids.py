@@ -57,8 +57,8 @@ def search_ids(
         step_class: The class of the step.
         more_models: Models of the same vocabularies; the probabilities of all are averaged.
         candidates: int32 tensor (B, N), the only ids that a translation may have, each once in its
-            row, from `kformer.decoding.shortlist`; None for all ids. For greedy and beam search
-            without constraints.
+            row, or bool tensor (B, V), from `kformer.decoding.shortlist`; None for all ids. For
+            greedy and beam search without constraints.
     """
     if candidates is not None and (search.constraints or isinstance(search, Sample)):
         raise ValueError(

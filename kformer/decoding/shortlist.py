@@ -6,6 +6,8 @@ The table is the lexical shortlist of the fast decoders of
 ids of a source and for the most frequent ids alone. The candidates of a source are chosen in graph,
 by operations that every runtime has.
 
+An exact shortlist has all entries of a source's ids as candidates, however many, as in Marian.
+
 Axes: B batch, S source length, U source vocabulary, V target vocabulary, E entries, R most entries
 of a source id, N candidates.
 """
@@ -29,6 +31,7 @@ _ARRAYS = ("ends", "entries", "order")
 _FIRST = 64.0  # Points that a source id gives to its first entry.
 _HALF = 2**15  # Half of the numbers that two bytes can hold.
 _EXACT_MULTIPLE = 8  # Marian's matrices of int8 have such a number of columns.
+_GATHERED_SHARE = 4  # A quarter of the vocabulary: more rows cost more to gather than they save.
 _ALWAYS = 2.0**22  # More than all other points: sums of integers up to 2^24 are exact in float32.
 
 
@@ -47,10 +50,11 @@ class Shortlist:
         order: int array (V,), all target ids: first the ids that are always candidates, then the
             rest, the most frequent first.
         always: The number of ids that are always candidates.
-        size: Number of candidates, at least `always` and at most V.
+        size: Number of candidates, at least `always` and at most V; not read if `exact`.
         vocabularies: The digests of the source and target vocabulary, by `digest_of`.
-        exact: Whether the most frequent ids fill places up to a multiple of 8 alone, as in Marian.
-            The padding id takes the others, so the network must never choose it.
+        exact: Whether all entries of a source's ids are candidates, and the first ids in `order`,
+            which must ascend, fill their number up to a multiple of 8, as in Marian. The network
+            must never choose the padding id.
 
     Attributes:
         longest: The largest number of entries of a source id.
@@ -84,6 +88,7 @@ class Shortlist:
         )
         vocab_size = len(self.order)
         self.always = check_integer("always", always, least=1, most=vocab_size)
+        size = vocab_size if exact else size
         self.size = check_integer("size", size, least=self.always, most=vocab_size)
         self.vocabularies = tuple(vocabularies)
         numbers = np.diff(self.ends, prepend=0)
@@ -94,15 +99,26 @@ class Shortlist:
             and self.ends[-1] == len(self.entries) > 0
             and self.entries.min() >= 0
             and self.entries.max() < vocab_size
-            and np.array_equal(np.sort(self.order), np.arange(vocab_size))
+            and np.array_equal(
+                self.order if exact else np.sort(self.order), np.arange(vocab_size)
+            )
         )
         if not valid:
             raise ValueError(
                 "The ends must ascend to the number of entries, the entries must be target ids, "
-                "and the order must have all target ids once. "
+                "and the order must have all target ids once, ascending if the table is exact. "
                 f"Received: {len(self.ends)} ends, {len(self.entries)} entries, "
                 f"{vocab_size} ids in order."
             )
+
+    def most(self, length: int) -> int:
+        """Returns the largest number of candidates that a source of `length` ids can have."""
+        if not self.exact:
+            return self.size
+        firsts = np.concatenate([[0], np.cumsum(self.entries >= self.always)])
+        numbers = np.diff(firsts[self.ends], prepend=0)  # Entries besides the first ids.
+        number = self.always + int(np.sort(numbers)[::-1][:length].sum())
+        return min(number + -number % _EXACT_MULTIPLE, len(self.order))
 
     def save(self, path: str | Path) -> None:
         """Writes the table as a NumPy `.npz` file of the arrays and numbers named here."""
@@ -167,7 +183,7 @@ class Selection:
     Every position of a source gives points to the entries of its id: 64 to the first, 32 to the
     second, 21 to the third, and so on. The ids with the most points are candidates; ties are broken
     by `Shortlist.order`. Points are whole numbers, whose sums do not depend on their order, so
-    every runtime chooses the same.
+    every runtime chooses the same. With an exact shortlist, all ids with points are candidates.
 
     Args:
         shortlist: `Shortlist`.
@@ -192,11 +208,30 @@ class Selection:
         self._before[shortlist.order[: shortlist.always]] += _ALWAYS
 
     def __call__(self, source: Any) -> Any:
-        """Returns the candidates, int32 (B, N), each once in its row but for the padding id.
+        """Returns the candidates: int32 (B, N), each once in its row but for the padding id.
+
+        An exact shortlist bounds their number by the length of the source. Where it has no static
+        length, and for batches and for sources whose candidates may be over a quarter of the
+        vocabulary, it returns which ids are candidates, bool (B, V).
 
         Args:
             source: int32 tensor (B, S).
         """
+        scores, shortlist = self._scores(source), self._shortlist
+        if not shortlist.exact:
+            return ops.cast(ops.top_k(scores, shortlist.size)[1], "int32")
+        batch, length = source.shape
+        size = len(shortlist.order) if length is None else shortlist.most(length)
+        if batch != 1 or size * _GATHERED_SHARE > len(shortlist.order):
+            return _filled(scores >= 1)
+        highest, candidates = ops.top_k(scores, size)
+        number = ops.sum(ops.cast(highest >= 1, "int32"), axis=-1, keepdims=True)  # (B, 1)
+        number = number + _missing(number)
+        place = np.arange(size, dtype=np.int32)
+        return ops.where(place < number, ops.cast(candidates, "int32"), self._padding_id)
+
+    def _scores(self, source):
+        """Returns the points of all ids, float (B, V), under 1 for ids without an entry."""
         constant, batch = self._constant, ops.shape(source)[0]
         first = gather(constant(self._first), source)  # (B, S)
         number = gather(constant(self._shortlist.ends), source) - first
@@ -209,12 +244,17 @@ class Selection:
         row = ops.arange(batch, dtype="int32") * vocab_size
         places = ops.reshape(ids + ops.reshape(row, (-1, 1, 1)), (-1, 1))
         sums = ops.scatter(places, ops.reshape(points, (-1,)), (batch * vocab_size,))
-        scores = ops.reshape(sums, (-1, vocab_size)) + constant(self._before)
-        highest, candidates = ops.top_k(scores, self._shortlist.size)
-        candidates = ops.cast(candidates, "int32")
-        if not self._shortlist.exact:
-            return candidates
-        number = ops.sum(ops.cast(highest >= 1, "float32"), axis=-1, keepdims=True)  # (B, 1)
-        number = ops.ceil(number / _EXACT_MULTIPLE) * _EXACT_MULTIPLE
-        place = np.arange(self._shortlist.size, dtype=np.float32)
-        return ops.where(place < number, candidates, self._padding_id)
+        return ops.reshape(sums, (-1, vocab_size)) + constant(self._before)
+
+
+def _filled(is_candidate):
+    """Returns bool (B, V) with the first other ids, up to a multiple of 8 candidates."""
+    others = 1 - ops.cast(is_candidate, "int32")
+    number = is_candidate.shape[1] - ops.sum(others, axis=-1, keepdims=True)
+    rank = ops.cumsum(others, axis=-1)  # From 1, at each id that is no candidate.
+    return ops.logical_or(is_candidate, rank <= _missing(number))
+
+
+def _missing(number):
+    """Returns how many candidates are missing to a multiple of 8."""
+    return ops.mod(_EXACT_MULTIPLE - ops.mod(number, _EXACT_MULTIPLE), _EXACT_MULTIPLE)

@@ -9,6 +9,7 @@ D d_model, H heads, W width of a head, L layers.
 from typing import Any, NamedTuple
 
 from keras import ops
+from keras.backend import standardize_dtype
 
 from kformer.backend import gather
 from kformer.model.attention import MASKED_SCORE, KeysValues
@@ -21,10 +22,11 @@ class CandidateRows(NamedTuple):
     """The rows of the target's table that score the candidates of each source.
 
     Attributes:
-        ids: int32 (B, N), the candidates, each once.
+        ids: int32 (B, N), the candidates, each once; () if the bias excludes all other ids.
         columns: float (B, D, N), the rows, transposed once for all steps; (D, N) for a single
-            source, which is faster than a batch of one product.
-        bias: float (B, N), bias of the candidates; () if the embedding has none.
+            source, which is faster than a batch of one product; () for all V.
+        bias: float (B, N), bias of the candidates; () if the embedding has none. Without `ids`
+            float (B, V), `MASKED_SCORE` for ids that are no candidates.
     """
 
     ids: Any
@@ -56,7 +58,8 @@ def source_memory(
         transformer: `kformer.Transformer`.
         encoded: float tensor (B, S, D).
         mask: boolean tensor (B, 1, 1, S), from `transformer.source_mask`.
-        candidates: int32 tensor (B, N), the only ids to score, each once; None for all.
+        candidates: int32 tensor (B, N), the only ids to score, each once; or bool tensor (B, V);
+            None for all.
     """
     layers = []
     for layer in transformer.decoder.layers:
@@ -68,7 +71,13 @@ def source_memory(
 
 def _candidate_rows(transformer, candidates):
     embedding, dtype = transformer.target_embedding, transformer.compute_dtype
-    candidates = ops.convert_to_tensor(candidates, "int32")
+    candidates = ops.convert_to_tensor(candidates)
+    if standardize_dtype(candidates.dtype) == "bool":
+        penalty = ops.cast(additive_mask(candidates), dtype)
+        has_bias = embedding.bias is not None
+        return CandidateRows(
+            (), (), penalty + ops.cast(embedding.bias, dtype) if has_bias else penalty
+        )
     single = candidates.shape[0] == 1
     rows = ops.cast(embedding.output_rows(candidates[0] if single else candidates), dtype)
     bias = ()

@@ -60,7 +60,7 @@ class _Registry(TypedDict):
     models: dict[str, list[_RegistryEntry]]
 
 
-def from_bergamot(folder: str | Path) -> Translator:
+def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
     """Returns the translator of a folder of Firefox's translators, also called Bergamot's.
 
     The folder holds model*.bin, in Marian's binary format with int8 or float32 weights, or an .npz
@@ -69,17 +69,19 @@ def from_bergamot(folder: str | Path) -> Translator:
     [publishes](https://github.com/mozilla/translations) them. Nothing from the folder is run, and
     no length in a file is trusted. int8 weights become the float32 numbers that they stand for.
 
-    The shortlist becomes `Translator.shortlist`; set that to None to search the whole vocabulary.
-    Settings of the search in config*.yml become the search defaults, as for `kformer.from_marian`.
+    With `shortlist`, the folder's shortlist becomes `Translator.shortlist`: translations are then
+    those of Firefox's engine, word for word. Without it, the search is as good, and as fast in
+    Python and the SavedModel; a sentence takes a tenth longer in a `.tflite` file. Settings of the search in config*.yml become the search defaults, as for `kformer.from_marian`.
     Languages, licence and scores of metadata.json, of this model's entry in registry.json or of the
     model card, README.md, go into `Translator.about`. Symbols that the trainer of a vocabulary
     reserved, such as "__source__", are text like any other: no sentence is written with them.
 
     Args:
         folder: Path of the folder; or of the file of weights, where a folder holds several.
+        shortlist: Whether the search is to be among the candidates of lex*.bin.
 
     Raises:
-        FileNotFoundError: The folder or a file is missing.
+        FileNotFoundError: The folder or a file is missing, such as lex*.bin for a shortlist.
         ValueError: A file is damaged, or the files do not belong together, or the weights are
             packed for one kind of processor, or the model has parts that a `kformer.Transformer`
             lacks.
@@ -92,7 +94,7 @@ def from_bergamot(folder: str | Path) -> Translator:
     for model in files.models:
         _free_reserved(model)
     translator = translator_of(files, network_of(files), read_facts(weights))
-    if _files_of(folder, (_SHORTLIST,)):
+    if shortlist:
         table = read_lexical_table(_only(folder, (_SHORTLIST,), "shortlist"), files.sizes)
         is_shared = files.tables[0] is files.tables[1]
         translator.shortlist = shortlist_of(table, translator, is_shared)

@@ -23,8 +23,6 @@ _KIND = 0xF11A48D5013417F5
 _HEADER = struct.Struct("<6Q")
 _CHECKED = 16  # Bytes before the ones that the checksum covers.
 _WORD = 2**64 - 1
-# Candidates of a source. Marian takes all that a text has: up to 50 entries of each id.
-_SIZE = 1024
 
 
 class LexicalTable(NamedTuple):
@@ -85,10 +83,9 @@ def _checksum(content):
 def shortlist_of(table: LexicalTable, translator: Translator, is_shared: bool) -> Shortlist:
     """Returns the `Shortlist` of a table.
 
-    Marian's candidates are the first ids, the entries of all source ids in a batch, and the source
-    ids themselves if both sides have one vocabulary. These are the candidates of a source here,
-    too, as long as they are at most 1,024. Of more, the ids stay that are entries of several source
-    ids or frequent: the file does not contain which are likely.
+    The candidates are Marian's, all of them: the first ids, the entries of all source ids, and the
+    source ids themselves if both sides have one vocabulary. Marian shares the candidates of a
+    batch; here each source has its own.
 
     Args:
         table: `LexicalTable`.
@@ -107,6 +104,6 @@ def shortlist_of(table: LexicalTable, translator: Translator, is_shared: bool) -
     ends[:number] = np.searchsorted(links, np.arange(1, number + 1) * vocab_size)
     entries = links % vocab_size
     first = min(table.first, vocab_size)
-    size = min(max(_SIZE, first), vocab_size)
     order = np.arange(vocab_size)
-    return Shortlist(ends, entries, order, first, size, translator.vocabularies, exact=True)
+    vocabularies = translator.vocabularies
+    return Shortlist(ends, entries, order, first, vocab_size, vocabularies, exact=True)

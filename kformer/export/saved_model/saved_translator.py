@@ -170,7 +170,8 @@ class SavedTranslatorExport:
             "max_target_length": translator.max_source_length + EXTRA_LENGTH,
         }
         if translator.shortlist:
-            self.settings["candidates"] = translator.shortlist.size
+            longest = translator.max_source_length
+            self.settings["candidates"] = translator.shortlist.most(longest)
         if translator.quality_estimate:
             self.settings["quality_estimate"] = translator.quality_estimate.get_config()
         self.settings |= translator.about

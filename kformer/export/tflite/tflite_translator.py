@@ -304,7 +304,7 @@ class TFLiteTranslatorExport:
             "target_vocab_size": target.vocab_size,
             "one_vocabulary": source.model == target.model,
             **({"target_languages": source.language_ids} if source.language_ids else {}),
-            **({"candidates": shortlist.size} if shortlist else {}),
+            **({"candidates": shortlist.most(limits.source_length)} if shortlist else {}),
             **({"quality_estimate": estimate.get_config()} if estimate else {}),
             "padding_id": source.padding_id,
             "unknown_id": source.unknown_id,
