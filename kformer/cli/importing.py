@@ -93,7 +93,18 @@ def bergamot(
         if shortlist.suffix != ".npz":
             raise ValueError(f"The file's name must end in .npz. Received: {str(shortlist)!r}.")
         check_writable(shortlist)
-    translator = _write(output, lambda: kformer.from_bergamot(folder, shortlist is not None))
+
+    def read():
+        from kformer.imports.bergamot import has_shortlist
+
+        if shortlist is not None and folder.exists() and not has_shortlist(folder):
+            raise FileNotFoundError(
+                f"A folder without lex*.bin has no shortlist. Received: {str(folder)!r}, "
+                f"--shortlist {str(shortlist)!r}."
+            )
+        return kformer.from_bergamot(folder, shortlist is not None)
+
+    translator = _write(output, read)
     if shortlist is not None:
         translator.shortlist.save(shortlist)
         typer.echo(f"Written: {shortlist}")

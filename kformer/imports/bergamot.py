@@ -95,10 +95,19 @@ def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
         _free_reserved(model)
     translator = translator_of(files, network_of(files), read_facts(weights))
     if shortlist:
+        if not has_shortlist(path):
+            raise FileNotFoundError(
+                f"A folder without lex*.bin has no shortlist. Received: {str(path)!r}, shortlist=True."
+            )
         table = read_lexical_table(_only(folder, (_SHORTLIST,), "shortlist"), files.sizes)
         is_shared = files.tables[0] is files.tables[1]
         translator.shortlist = shortlist_of(table, translator, is_shared)
     return translator
+
+
+def has_shortlist(path: Path) -> bool:
+    """Returns whether there is a shortlist in a folder, or beside a file of weights."""
+    return bool(_files_of(path.parent if path.is_file() else path, (_SHORTLIST,)))
 
 
 def _files_of(folder: Path, patterns: Iterable[str]):

@@ -122,7 +122,7 @@ def test_a_folder_of_bergamot_becomes_a_keras_file_and_a_shortlist(command, refu
     inspected = command("inspect", tmp_path / "a.keras").stdout
     assert "de -> en" in inspected
     assert "flores: bleu 38.8" in inspected
-    [expected] = kformer.from_bergamot(folder).translate(["der hund schläft ."])
+    [expected] = kformer.from_bergamot(folder, shortlist=True).translate(["der hund schläft ."])
     lines, chosen = "der hund schläft .\n".encode(), ("--shortlist", tmp_path / "a.npz")
     assert command("translate", tmp_path / "a.keras", *chosen, stdin=lines).stdout == (
         f"{expected}\n"

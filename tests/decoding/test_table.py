@@ -44,6 +44,19 @@ def test_arrays_that_do_not_fit_together_are_refused(changes):
         Shortlist(**(ARRAYS | changes), **NUMBERS, vocabularies=DIGESTS)
 
 
+def test_the_order_of_an_exact_table_ascends(shortlist):
+    with pytest.raises(ValueError, match="ascending if the table is exact"):
+        Shortlist(**ARRAYS, **NUMBERS, vocabularies=DIGESTS, exact=True)
+
+
+def test_an_exact_table_that_was_written_with_a_limit_has_all_candidates(shortlist, tmp_path):
+    shortlist.save(tmp_path / "table.npz")
+    with np.load(tmp_path / "table.npz") as content:
+        arrays = {**content, "format": 2, "order": np.arange(5), "size": 3}
+    np.savez(tmp_path / "exact.npz", **arrays)
+    assert Shortlist.load(tmp_path / "exact.npz").most(2) == 5
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -53,7 +53,7 @@ def packed(original, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def translator(packed):
-    return kformer.from_bergamot(packed)
+    return kformer.from_bergamot(packed, shortlist=True)
 
 
 @pytest.fixture
@@ -150,22 +150,24 @@ def marians_candidates(row, first):
 
 
 def test_candidates_are_those_of_marian(translator, tmp_path):
-    learnt = translator.shortlist
-    assert learnt.size == len(WORDS.pieces)  # Fewer than 1,024: all.
-    parts = (learnt.ends, learnt.entries, learnt.order, learnt.always)
-    shortlist = kformer.Shortlist(*parts, 200, learnt.vocabularies, exact=True)
+    shortlist = translator.shortlist
     rows = translator.source_rows(SENTENCES[:20])
     padding = translator.transformer.padding_id
     source = np.full((20, max(map(len, rows))), padding, np.int32)
     for i, row in enumerate(rows):
         source[i, : len(row)] = row
     chosen = np.array(Selection(shortlist, padding)(source))
-    for row, candidates in zip(rows, chosen, strict=True):
-        expected = marians_candidates(row, 50)
-        assert len(expected) <= 200
-        assert {*candidates.tolist()} - {padding} == expected
+    for row, mask in zip(rows, chosen, strict=True):
+        assert {*np.flatnonzero(mask).tolist()} == marians_candidates(row, 50)
     shortlist.save(tmp_path / "exact.npz")
     assert kformer.Shortlist.load(tmp_path / "exact.npz").exact
+
+
+def test_a_shortlist_is_used_where_it_is_asked_for(packed, folder):
+    assert kformer.from_bergamot(packed).shortlist is None
+    [*folder.glob("lex*")][0].unlink()
+    with pytest.raises(FileNotFoundError, match=r"has no shortlist.*, shortlist=True\."):
+        kformer.from_bergamot(folder, shortlist=True)
 
 
 def test_languages_licence_and_scores_are_read(folder):

@@ -68,7 +68,7 @@ READERS = {
     "run": _run,
     "marian": kformer.from_marian,
     "marian_npz": kformer.from_marian,
-    "bergamot": kformer.from_bergamot,
+    "bergamot": lambda path: kformer.from_bergamot(path, shortlist=True),
     "ctranslate2": kformer.from_ctranslate2,
     "fairseq": kformer.from_fairseq,
     "opennmt": lambda folder: kformer.from_opennmt(folder / "model.pt"),

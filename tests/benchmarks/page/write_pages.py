@@ -76,9 +76,7 @@ def write_page(firefox: Path, folder: Path, with_shortlist: bool, packages: Path
         with_shortlist: Whether the page chooses among candidates.
         packages: node_modules.
     """
-    translator = kformer.from_bergamot(firefox)
-    if not with_shortlist:
-        translator.shortlist = None
+    translator = kformer.from_bergamot(firefox, with_shortlist)
     tflite = export_tflite(translator, folder.with_suffix(".tflite"), precision="int8")
     export_web_page(tflite, folder, packages / "@litertjs" / "core")
     write_index(folder, "page.js")
