@@ -18,7 +18,6 @@ from kformer.decoding.decoder_inputs import padded
 from kformer.decoding.runtime import each_batch
 from kformer.model.dense import form_of
 from kformer.model.encoder import Encoder
-from kformer.model.masks import causal_mask
 from kformer.model.transformer import Transformer
 from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.threads import longest_first
@@ -165,8 +164,7 @@ def _attend(transformer, source, target, start_id):
     x, weights = transformer.decoder.attend(
         transformer.positions(transformer.target_embedding(target_in)),  # (B, T, D)
         transformer.encode(source),
-        causal_mask(ops.shape(target)[1]),
-        transformer.source_mask(source),
+        cross_mask=transformer.source_mask(source),
     )
     return x, weights.decoder_cross
 

@@ -7,9 +7,10 @@ Axes: B batch, T target length, S source length, H heads, D d_model, L layers.
 from typing import Any, NamedTuple
 
 import keras
+from keras import ops
 
 from kformer.arguments import check_choice
-from kformer.model.masks import with_keras_mask
+from kformer.model.masks import with_causal_mask, with_keras_mask
 from kformer.model.residual import EPSILON
 from kformer.model.ssru import SSRU
 from kformer.model.stack import DROPOUT, Block, Stack
@@ -45,6 +46,8 @@ class DecoderLayer(Block):
         cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
         x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
             attached to `x` and `memory`, if any.
+        use_causal_mask: Whether a position attends to itself and earlier ones only, whatever
+            `self_mask` allows. An `SSRU` does so in any case.
 
     Returns:
         float tensor (B, T, D). `attend` returns the attention weights beside it.
@@ -54,7 +57,7 @@ class DecoderLayer(Block):
         >>> import kformer
         >>> x, memory = keras.ops.ones((2, 5, 16)), keras.ops.ones((2, 7, 16))
         >>> layer = kformer.DecoderLayer(d_model=16, num_heads=4, d_ff=32)
-        >>> print(layer(x, memory, kformer.causal_mask(5)).shape)
+        >>> print(layer(x, memory).shape)
         (2, 5, 16)
     """
 
@@ -112,10 +115,11 @@ class DecoderLayer(Block):
         x_mask: Any = None,
         memory_mask: Any = None,
         training: bool | None = None,
+        use_causal_mask: bool = True,
     ):
         self_mask = with_keras_mask(self_mask, x_mask)
         cross_mask = with_keras_mask(cross_mask, memory_mask)
-        return self.attend(x, memory, self_mask, cross_mask, training)[0]
+        return self.attend(x, memory, self_mask, cross_mask, training, use_causal_mask)[0]
 
     def attend(
         self,
@@ -124,12 +128,15 @@ class DecoderLayer(Block):
         self_mask: Any = None,
         cross_mask: Any = None,
         training: bool | None = None,
+        use_causal_mask: bool = True,
     ):
         """As `call`, with the weights, (B, H, T, T) and (B, H, T, S), beside the output.
 
         The first are None with another cell than attention.
         """
         x, memory = self._ready(x, memory)
+        if use_causal_mask and self.decoder_cell == "attention":
+            self_mask = with_causal_mask(self_mask, ops.shape(x)[1])
         inner, self_weights = self._look_back(self.self_residual.enter(x, training), self_mask)
         x = self.self_residual.leave(x, inner, training)
         query = self.cross_residual.enter(x, training)
@@ -161,10 +168,7 @@ class Decoder(Stack):
     Call arguments:
         x: float tensor (B, T, D).
         memory: float tensor (B, S, D).
-        self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), such as `causal_mask`; or None.
-        cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
-        x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
-            attached to `x` and `memory`, if any.
+        self_mask, cross_mask, x_mask, memory_mask, use_causal_mask: As for `DecoderLayer`.
 
     Returns:
         float tensor (B, T, D). `attend` returns the attention weights beside it.
@@ -174,7 +178,7 @@ class Decoder(Stack):
         >>> import kformer
         >>> x, memory = keras.ops.ones((2, 5, 16)), keras.ops.ones((2, 7, 16))
         >>> decoder = kformer.Decoder(num_layers=2, d_model=16, num_heads=4, d_ff=32)
-        >>> print(decoder(x, memory, kformer.causal_mask(5)).shape)
+        >>> print(decoder(x, memory).shape)
         (2, 5, 16)
     """
 
@@ -212,12 +216,15 @@ class Decoder(Stack):
         self_mask: Any = None,
         cross_mask: Any = None,
         training: bool | None = None,
+        use_causal_mask: bool = True,
     ):
         """As `call`, with the `DecoderWeights` beside the output."""
         x, memory = self._ready(x, memory)
+        if use_causal_mask and self.decoder_cell == "attention":  # Once, not in each layer.
+            self_mask = with_causal_mask(self_mask, ops.shape(x)[1])
         self_weights, cross_weights = [], []
         for layer in self.layers:
-            x, own, cross = layer.attend(x, memory, self_mask, cross_mask, training)
+            x, own, cross = layer.attend(x, memory, self_mask, cross_mask, training, False)
             self_weights += [] if own is None else [own]
             cross_weights.append(cross)
         weights = DecoderWeights(tuple(self_weights), tuple(cross_weights))

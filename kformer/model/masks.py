@@ -109,3 +109,17 @@ def with_keras_mask(mask: Any, keras_mask: Any):
         return mask
     keys = ops.cast(keras_mask, "bool")[:, None, None, :]
     return keys if mask is None else keys & with_four_axes(mask, (None,) * 4)
+
+
+def with_causal_mask(mask: Any, length: Any):
+    """Combines `mask` with `causal_mask`.
+
+    Args:
+        mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None.
+        length: int or scalar integer tensor, the number of positions T.
+
+    Returns:
+        boolean tensor that is True where both are.
+    """
+    causal = causal_mask(length)
+    return causal if mask is None else causal & with_four_axes(mask, (None,) * 4)

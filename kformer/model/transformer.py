@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import keras
-from keras import ops
 
 from kformer.backend import in_parts
 from kformer.model.decoder import Decoder
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
-from kformer.model.masks import causal_mask, padding_mask
+from kformer.model.masks import padding_mask
 from kformer.model.network import Network, PredictsTokens
 from kformer.model.residual import EPSILON, Dropout
 from kformer.model.stack import DROPOUT
@@ -134,7 +133,10 @@ class Transformer(PredictsTokens, Network):
                 target_vocab_size, d_model, *output, name="target_embedding", dtype=dtype
             )
         self.positions = PositionalEncoding(
-            first_position, max_wavelength, name="positions", dtype=dtype
+            first_position=first_position,
+            max_wavelength=max_wavelength,
+            name="positions",
+            dtype=dtype,
         )
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
         self.encoder = Encoder(num_layers, *settings, name="encoder", **last)
@@ -198,8 +200,10 @@ class Transformer(PredictsTokens, Network):
 
     def _vectors(self, target, memory, memory_mask, training):
         """As `decode`, but returns the vectors, float (B, T, D), that give the logits."""
+        # Padding ends a row, so no real position attends to it. Elsewhere it is an id like any
+        # other: a target may begin with it, as in T5 and Marian, whose start id is the padding id.
         x = self._embed(self.target_embedding, target, training=training)
-        return self.decoder(x, memory, self._target_mask(target), memory_mask, training=training)
+        return self.decoder(x, memory, cross_mask=memory_mask, training=training)
 
     def attend(self, inputs: Any):
         """Returns the `Attention` of every layer for `inputs` as in `call`."""
@@ -208,7 +212,7 @@ class Transformer(PredictsTokens, Network):
         x = self._embed(self.source_embedding, source)
         memory, encoder_self = self.encoder.attend(x, mask)
         x = self._embed(self.target_embedding, target)
-        _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
+        _, weights = self.decoder.attend(x, memory, cross_mask=mask)
         return Attention(encoder_self, *weights)
 
     def export(
@@ -229,14 +233,6 @@ class Transformer(PredictsTokens, Network):
             )
             input_signature = [(source, target)]
         return super().export(filepath, format, verbose, input_signature, **kwargs)
-
-    def _target_mask(self, target):
-        """Lets every position attend to itself and all earlier ones, as each step of a search does.
-
-        Padding ends a row, so no real position attends to it. Elsewhere it is an id like any other:
-        a target may begin with it, as in T5 and Marian, whose start id is the padding id.
-        """
-        return causal_mask(ops.shape(target)[1])
 
     def get_config(self):
         return {

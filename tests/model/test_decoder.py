@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 
@@ -62,3 +63,43 @@ def test_padding_in_the_memory_cannot_change_the_output():
     changed = np.where(SOURCE[..., None], memory, np.float32(1e3))
     before, after = decoder(x, memory, *masks()), decoder(x, changed, *masks())
     np.testing.assert_array_equal(before, after)
+
+
+def changed_at_the_end(x):
+    return np.concatenate([x[:, :-1], x[:, -1:] + 1], axis=1)
+
+
+@pytest.mark.parametrize("cell", ["attention", "ssru"])
+@pytest.mark.parametrize("make", [DecoderLayer, lambda *sizes, **cell: Decoder(2, *sizes, **cell)])
+def test_no_position_reads_a_later_one_unless_that_is_asked_for(make, cell):
+    decoder, x, memory = make(D, H, F, decoder_cell=cell), vectors(T), vectors(S)
+    later = changed_at_the_end(x)
+    for mask in (None, np.ones((T, T), bool), padding_mask(TARGET)):
+        before, after = (np.array(decoder(x, memory, mask)) for x in (x, later))
+        np.testing.assert_array_equal(before[:, :-1], after[:, :-1])
+    before, after = (np.array(decoder(x, memory, use_causal_mask=False)) for x in (x, later))
+    assert np.allclose(before[:, :-1], after[:, :-1]) is (cell == "ssru")
+
+
+@pytest.mark.parametrize("mask", [None, padding_mask(TARGET), np.ones((B, T, T), bool)])
+def test_the_causal_mask_is_added_to_any_other(mask):
+    decoder, x, memory = Decoder(2, D, H, F), vectors(T), vectors(S)
+    expected = causal_mask(T) if mask is None else causal_mask(T) & padded(mask)
+    output, weights = decoder.attend(x, memory, mask)
+    alone, weights_alone = decoder.attend(x, memory, expected, use_causal_mask=False)
+    np.testing.assert_array_equal(output, alone)
+    np.testing.assert_array_equal(weights.decoder_self[1], weights_alone.decoder_self[1])
+
+
+def padded(mask):
+    return mask if len(mask.shape) == 4 else mask[:, None]
+
+
+def test_a_mask_that_keras_attached_is_causal_too():
+    embedding = keras.layers.Embedding(9, D, mask_zero=True)
+    decoder, memory = DecoderLayer(D, H, F), vectors(S)
+    ids = np.array([[1, 2, 3, 4, 0], [5, 6, 7, 0, 0]])
+    later = np.array([[1, 2, 3, 8, 0], [5, 6, 8, 0, 0]])
+    before, after = (np.array(decoder(embedding(ids), memory)) for ids in (ids, later))
+    np.testing.assert_array_equal(before[:, :2], after[:, :2])
+    assert not np.allclose(before[:, 2:], after[:, 2:])
