@@ -12,6 +12,7 @@
 - `server`: `kformer serve`, a server of any saved form.
 - `plot`: pictures. `phrasebook`: the built-in corpus. `cli`: the `kformer` command.
 - `kinds`: the kinds of models, with the names and classes of each.
+- `keras_classes`: the classes that Keras finds by name when it loads a model.
 - `backend`, `threads`: Keras's backend; threads and batches of equal lengths.
 - `arguments`, `near_names`: checks of arguments, and the name that an unknown one may mean.
 - `files`, `archives`, `json_files`: files written at once or not at all; bounded readers of ZIP
@@ -26,6 +27,10 @@ import os
 from pathlib import Path
 
 import lazy_loader
+
+from kformer.keras_classes import register_with_keras
+
+register_with_keras()
 
 
 def lazy_names(package: str, file: str):

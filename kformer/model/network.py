@@ -4,7 +4,6 @@ Axes: B batch, S sequence length, H heads, D d_model, L layers.
 """
 
 import functools
-import importlib
 from typing import Any
 
 import keras
@@ -99,10 +98,6 @@ class KeepsOptimizer:
             self._build_optimizer()
         return super().get_compile_config()
 
-    def compile_from_config(self, config: dict[str, Any]):
-        import_classes(config)
-        super().compile_from_config(config)
-
     def _build_optimizer(self):
         if not self.optimizer.built:
             self.optimizer.build(self.trainable_variables)
@@ -147,20 +142,18 @@ class Network(KeepsOptimizer, HoldsDense, keras.Model):
         """
         return float32_copy(self)
 
+    def _check_ids(self, ids):
+        """Refuses vectors, which layers of other libraries with the same names take."""
+        if getattr(ids, "ndim", None) not in (2, None):
+            raise ValueError(
+                f"A {type(self).__name__} takes ids, integer tensors (B, S); `kformer.Encoder` and "
+                f"`kformer.Decoder` take vectors. Received: shape={tuple(ids.shape)}."
+            )
+
     def _embed(self, embedding, ids, training=None):
         """Returns the vectors of ids with their positions, float (B, S, D)."""
+        self._check_ids(ids)
         return self.dropout(self.positions(embedding(ids)), training=training)
-
-
-def import_classes(config: dict[str, Any]):
-    """Imports the loss, metrics and optimizers of kformer if a config names some of its classes.
-
-    Keras finds classes by their registered names, and no model imports these packages. The module
-    that a config names does not count: files of older versions name modules that have moved.
-    """
-    if "kformer>" in repr(config):
-        for module in ("loss", "metrics", "optimizer"):
-            importlib.import_module(f"kformer.training.objective.{module}")
 
 
 class PredictsTokens:
@@ -223,7 +216,10 @@ class OneStack(Network):
         dtype = self.dtype_policy
         self.source_embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=dtype)
         self.positions = PositionalEncoding(
-            first_position, max_wavelength, name="positions", dtype=dtype
+            first_position=first_position,
+            max_wavelength=max_wavelength,
+            name="positions",
+            dtype=dtype,
         )
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
