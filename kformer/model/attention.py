@@ -13,6 +13,7 @@ from keras import ops
 from kformer.backend import is_tensorflow
 from kformer.model.dense import HoldsDense, apply_dense
 from kformer.model.masks import with_four_axes, with_keras_mask
+from kformer.model.other_arguments import ExplainsArguments
 
 MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
 
@@ -81,7 +82,7 @@ def precise(tensor: Any):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class MultiHeadAttention(HoldsDense, keras.layers.Layer):
+class MultiHeadAttention(ExplainsArguments, HoldsDense, keras.layers.Layer):
     """Attends with `num_heads` independent heads, then mixes their outputs.
 
     Section 3.2.2 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -129,6 +130,18 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
         self.key_projection = projection("key")
         self.value_projection = projection("value")
         self.output_projection = projection("output")
+
+    @classmethod
+    def _explain(cls, args, kwargs):
+        heads, width = kwargs.get("num_heads"), kwargs.get("key_dim")
+        if isinstance(heads, int) and isinstance(width, int):
+            return (
+                "`d_model` is the width of all heads together, num_heads * key_dim of Keras's "
+                f"layer: MultiHeadAttention(d_model={heads * width}, num_heads={heads})."
+            )
+        if "embed_dim" in kwargs:
+            return "`d_model` is the width that PyTorch's layer calls `embed_dim`."
+        return None
 
     @property
     def parts(self):

@@ -11,6 +11,7 @@ from keras import ops
 
 from kformer.arguments import check_flag, check_integer, check_number
 from kformer.backend import gather, graph_cache
+from kformer.model.other_arguments import ExplainsArguments
 
 MAX_WAVELENGTH = 10000.0  # Section 3.5 of the paper.
 
@@ -149,7 +150,7 @@ class TokenEmbedding(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class PositionalEncoding(keras.layers.Layer):
+class PositionalEncoding(ExplainsArguments, keras.layers.Layer):
     """Adds sines and cosines of the position.
 
     Section 3.5 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762):
@@ -157,7 +158,8 @@ class PositionalEncoding(keras.layers.Layer):
         PE(pos, 2i)     = sin(pos / max_wavelength^(2i / D))
         PE(pos, 2i + 1) = cos(pos / max_wavelength^(2i / D))
 
-    Computed, not looked up: any length works, also one longer than any seen in training.
+    Computed, not looked up: any length works, also one longer than any seen in training. So the
+    layer needs neither a number of positions nor the width D, and its arguments have names only.
 
     Args:
         first_position: The position of a row's first vector. The paper counts from 0, OpenNMT-tf
@@ -183,12 +185,22 @@ class PositionalEncoding(keras.layers.Layer):
     """
 
     def __init__(
-        self, first_position: int = 0, max_wavelength: float = MAX_WAVELENGTH, **kwargs: Any
+        self, *, first_position: int = 0, max_wavelength: float = MAX_WAVELENGTH, **kwargs: Any
     ):
         super().__init__(**kwargs)
         self.first_position = check_integer("first_position", first_position, least=0)
         self.max_wavelength = check_number("max_wavelength", max_wavelength, least=1)
         self.supports_masking = True
+
+    @classmethod
+    def _explain(cls, args, kwargs):
+        if not args:
+            return None
+        return (
+            "PositionalEncoding computes any number of positions at the width of its input, so it "
+            "takes neither: PositionalEncoding(). Give `first_position` and `max_wavelength` by "
+            "name."
+        )
 
     def build(self, input_shape: tuple[int | None, ...]):
         if input_shape[-1] % 2:

@@ -37,6 +37,11 @@ class Block(HoldsDense, keras.layers.Layer):
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
+        if isinstance(d_ff, int) and isinstance(num_heads, int) and 0 < d_ff < num_heads:
+            raise ValueError(  # Some libraries give the two in the other order.
+                "`d_ff` must be at least `num_heads`; the order is d_model, num_heads, d_ff. "
+                f"Received: num_heads={num_heads}, d_ff={d_ff}."
+            )
         self.d_model = d_model
         self.num_heads = num_heads
         self.d_ff = d_ff

@@ -97,6 +97,7 @@ class TransformerDecoder(PredictsTokens, OneStack):
         return self.target_embedding.logits(self.encode(ids, training))
 
     def _embed(self, embedding, ids, training=None):
+        self._check_ids(ids)
         # Positions are counted from the beginning of each text.
         earlier = ops.sum(ops.cast(self._mask(ids)[:, 0], "int32"), axis=-1) - 1  # (B, T)
         encodings = self.positions.encodings(ops.shape(ids)[1], self.d_model)

@@ -154,3 +154,16 @@ def test_attending_to_kept_keys_and_values_is_the_same_as_calling():
 def test_heads_must_divide_the_width(num_heads):
     with pytest.raises(ValueError, match=f"Received: d_model=7, num_heads={num_heads}"):
         MultiHeadAttention(d_model=7, num_heads=num_heads)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cure"),
+    [
+        ({"num_heads": 4, "key_dim": 3}, r"MultiHeadAttention\(d_model=12, num_heads=4\)"),
+        ({"embed_dim": 12, "num_heads": 4}, "`d_model` is the width .* `embed_dim`"),
+    ],
+)
+def test_arguments_of_other_libraries_are_answered_by_ours(arguments, cure):
+    received = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    with pytest.raises(TypeError, match=rf"{cure}.* Received: MultiHeadAttention\({received}\)"):
+        MultiHeadAttention(**arguments)

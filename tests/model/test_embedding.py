@@ -38,7 +38,7 @@ def test_with_a_longer_wavelength_positions_are_those_of_fairseq():
     t, d = 7, 22
     frequencies = np.exp(-np.log(10000) / (d // 2 - 1) * np.arange(d // 2))
     angles = np.arange(1 + 1, 1 + 1 + t)[:, None] * frequencies
-    encodings = PositionalEncoding(2, 10000 ** (d / (d - 2))).encodings(t, d)
+    encodings = PositionalEncoding(first_position=2, max_wavelength=10000 ** (d / (d - 2))).encodings(t, d)
     encodings = keras.ops.convert_to_numpy(encodings)
     np.testing.assert_allclose(encodings[:, ::2], np.sin(angles), atol=1e-6)
     np.testing.assert_allclose(encodings[:, 1::2], np.cos(angles), atol=1e-6)
@@ -106,3 +106,10 @@ def test_an_output_bias_is_added_to_the_logits():
     vectors = np.random.normal(size=(2, 3, 7))
     expected = vectors @ np.array(embedding.table).T + bias
     np.testing.assert_allclose(embedding.logits(vectors), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("sizes", "shown"), [((50, 16), "50, 16"), ((16,), "16")])
+def test_positions_take_neither_a_number_of_positions_nor_a_width(sizes, shown):
+    rule = r"takes neither: PositionalEncoding\(\)\. .* by name\. "
+    with pytest.raises(TypeError, match=rf"{rule}Received: PositionalEncoding\({shown}\)"):
+        PositionalEncoding(*sizes)

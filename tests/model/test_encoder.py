@@ -83,3 +83,8 @@ def test_there_must_be_a_layer(num_layers):
 def test_dropout_is_a_share(dropout):
     with pytest.raises(ValueError, match=f"Received: dropout={dropout}"):
         EncoderLayer(D, H, F, dropout=dropout)
+
+
+def test_heads_and_inner_width_cannot_be_swapped_unnoticed():
+    with pytest.raises(ValueError, match="d_model, num_heads, d_ff. Received: num_heads=8, d_ff=2"):
+        EncoderLayer(16, 8, 2)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from kformer import Beam, Greedy, Transformer
+from kformer import Beam, Greedy, Transformer, TransformerDecoder, TransformerEncoder
 from kformer.decoding.decoder_step import start_decoding
 from kformer.decoding.runtime import GRAPH, LITERT, XLA, SliceBuffers
 from kformer.decoding.search_ids import search_ids
@@ -264,3 +264,11 @@ def test_the_copy_task_is_learnt_and_greedy_decoding_copies():
     step, cache = start_decoding(transformer, unseen, length + 1)
     found = Greedy(start, end)(step, cache, np.full(32, length + 1, "int32"))
     np.testing.assert_array_equal(found.ids[:, 0], unseen)
+
+
+@pytest.mark.parametrize("network", [Transformer, TransformerEncoder, TransformerDecoder])
+def test_a_network_refuses_vectors(network):
+    model, vectors = network(11, 1, 6, 3, 7), np.ones((2, 5, 6), "float32")
+    message = f"A {network.__name__} takes ids.*`kformer.Encoder`.*shape=\\(2, 5, 6\\)"
+    with pytest.raises(ValueError, match=message):
+        model((vectors, vectors) if network is Transformer else vectors)
