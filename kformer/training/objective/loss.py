@@ -8,7 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kformer.arguments import check_choice, check_number
+from kformer.arguments import check_choice, check_integer, check_number
 from kformer.backend import replica_context
 from kformer.training.objective.expected import expected, weights_of_tokens
 from kformer.training.objective.token_scores import token_scores
@@ -74,7 +74,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
         check_choice("reduction", reduction, (*_REDUCTIONS, None))
         self.label_smoothing = check_number("label_smoothing", label_smoothing, least=0, below=1)
-        self.padding_id = padding_id
+        self.padding_id = check_integer("padding_id", padding_id)
         self.consistency_weight = check_number("consistency_weight", consistency_weight, least=0)
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None):

@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kformer.arguments import check_integer
 from kformer.training.objective.expected import expected, weights_of_tokens
 from kformer.training.objective.token_scores import token_scores
 
@@ -23,7 +24,7 @@ class _TokenMean(keras.metrics.Metric):
 
     def __init__(self, padding_id: int = 0, name: str | None = None, **kwargs: Any):
         super().__init__(name=name or self.default_name, **kwargs)
-        self.padding_id = padding_id
+        self.padding_id = check_integer("padding_id", padding_id)  # Keras's metrics: their name.
         self.total = self.add_variable((), "zeros", name="total")
         self.count = self.add_variable((), "zeros", name="count")
 

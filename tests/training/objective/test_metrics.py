@@ -129,3 +129,10 @@ def test_keras_can_write_it_down_and_read_it_again(metric_class):
 
 def test_their_names_are_those_in_the_progress_bar():
     assert [metric().name for metric in METRICS] == ["accuracy", "perplexity", "tokens"]
+
+
+@every_metric
+def test_a_name_in_the_place_of_the_padding_id_is_refused(metric_class):
+    """Keras's own metrics take their name first."""
+    with pytest.raises(TypeError, match="Received: padding_id='acc'"):
+        metric_class("acc")
