@@ -19,6 +19,7 @@ from kformer.cli.terminal.line_streams import (
     writing,
 )
 from kformer.cli.terminal.streams import quiet
+from kformer.cli.terminal.text_width import left, right, width_of
 from kformer.export.loading import saved_form
 from kformer.files import check_writable
 from kformer.kinds import CLASSIFIER
@@ -175,13 +176,13 @@ def show_scores(scores: Any):
     total = int(scores.matrix.sum())
     typer.echo(f"accuracy {100 * scores.accuracy:6.2f}  percent of {total:,} texts")
     typer.echo(f"macro F1 {100 * scores.macro_f1:6.2f}")
-    first = max(len("true label"), *map(len, scores.labels))
-    widths = [max(7, len(label)) for label in scores.labels]
-    typer.echo(f"\n{'true label':<{first}}  {_columns(scores.labels, widths)}  {'F1':>6}")
+    first = max(map(width_of, ("true label", *scores.labels)))
+    widths = [max(7, width_of(label)) for label in scores.labels]
+    typer.echo(f"\n{left('true label', first)}  {_columns(scores.labels, widths)}  {'F1':>6}")
     for label, row, f1 in zip(scores.labels, scores.matrix, scores.f1, strict=True):
         numbers = _columns([f"{count:,}" for count in row], widths)
-        typer.echo(f"{label:<{first}}  {numbers}  {100 * f1:6.2f}")
+        typer.echo(f"{left(label, first)}  {numbers}  {100 * f1:6.2f}")
 
 
 def _columns(cells, widths):
-    return "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(map(right, cells, widths))

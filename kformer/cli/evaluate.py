@@ -15,6 +15,7 @@ from kformer.cli.common_models import (
     open_ensemble,
 )
 from kformer.cli.terminal.line_streams import check_output, translate_lines, writing
+from kformer.cli.terminal.text_width import left, right, width_of
 from kformer.decoding.search_options import SearchOptions
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.long_lines import check_whole
@@ -246,7 +247,8 @@ def show_table(columns):
     """Prints columns of text below their names; the first is aligned on the left."""
     aligned = []
     for number, (name, cells) in enumerate(columns.items()):
-        width = max(map(len, [name, *cells]))
-        aligned.append([f"{cell:{'>' if number else '<'}{width}}" for cell in (name, *cells)])
+        width = max(map(width_of, [name, *cells]))
+        align = right if number else left
+        aligned.append([align(cell, width) for cell in (name, *cells)])
     for row in zip(*aligned, strict=True):
         typer.echo("  ".join(row))
