@@ -4,6 +4,7 @@ They need matplotlib and no window: every function that draws returns a new `Fig
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 def fonts_for(texts: Iterable[str]) -> list[str]:
     """Returns the names of installed fonts that together have all characters of the texts.
 
+    matplotlib keeps a list of fonts from its first use. Fonts that are missing in it are looked for
+    before a character is refused, so a font that was installed since then is found.
+
     Raises:
         ValueError: No installed font has some characters.
     """
@@ -41,12 +45,9 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
     missing = {mark for mark in characters if mark.isprintable() and not mark.isspace()}
     missing -= _characters(font_manager.findfont(FONT))
     fonts = [FONT]
-    for font in sorted(font_manager.fontManager.ttflist, key=lambda font: font.name):
-        if not missing:
-            break
-        if covered := missing & _characters(font.fname):
-            fonts.append(font.name)
-            missing -= covered
+    missing = _cover(missing, fonts)
+    if missing and _list_new_fonts():
+        missing = _cover(missing, fonts)
     if missing:
         shown = ", ".join(f"{mark!r} (U+{ord(mark):04X})" for mark in sorted(missing)[:5])
         raise ValueError(
@@ -55,6 +56,27 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
             f"browser. Received: {shown}, which no installed font has."
         )
     return fonts
+
+
+def _cover(missing, fonts):
+    """Adds listed fonts to `fonts` for the missing characters; returns those still missing."""
+    for font in sorted(font_manager.fontManager.ttflist, key=lambda font: font.name):
+        if not missing:
+            break
+        if covered := missing & _characters(font.fname):
+            fonts.append(font.name)
+            missing = missing - covered
+    return missing
+
+
+def _list_new_fonts():
+    """Adds installed fonts that matplotlib's list lacks; returns whether there were any."""
+    listed = font_manager.fontManager.ttflist
+    number = len(listed)
+    for path in {*font_manager.findSystemFonts()} - {font.fname for font in listed}:
+        with suppress(OSError, RuntimeError, ValueError):  # Fonts that matplotlib cannot read.
+            font_manager.fontManager.addfont(path)
+    return len(listed) > number
 
 
 def _characters(path):
