@@ -3,6 +3,7 @@
 Axes: T positions, D d_model, C classes.
 """
 
+import textwrap
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ from kformer.plot.figures import FONT, fonts_for, ink_on, rule
 
 _POINTS = 500
 _STYLES = "-", "--", "-.", ":"
+_LABEL_WIDTH = 18  # Characters in a line of a label.
+_LEAST_FOR_SHARES = 0.6  # Inches of a cell that has room for two lines.
 
 
 def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
@@ -116,24 +119,31 @@ def plot_confusion(matrix: np.ndarray, labels: Sequence[str]) -> Figure:
         labels: The C labels.
 
     Returns:
-        `Figure` of one axes. The darker a cell, the larger its share of the texts of its row.
+        `Figure` of one axes, with the accuracy in its title. The darker a cell, the larger its
+        share of the texts of its row, which cells of up to ten labels show below the number.
     """
     matrix = np.asarray(matrix)
     shares = matrix / np.maximum(1, matrix.sum(axis=1, keepdims=True))
-    size = float(np.clip(6 / len(labels), 0.4, 0.9)) * len(labels)  # Inches.
-    margin = 1.2 + 0.08 * max(map(len, labels))
-    figure = Figure(figsize=(size + margin, size + margin), layout="constrained")
+    cell = float(np.clip(6 / len(labels), 0.4, 0.9))  # Inches.
+    names = [textwrap.fill(label, _LABEL_WIDTH) for label in labels]
+    longest = max(len(line) for name in names for line in name.splitlines())
+    size = cell * len(labels) + 1.2 + 0.08 * longest
+    figure = Figure(figsize=(size, size), layout="constrained")
     ax = figure.add_subplot()
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     rule(ax, *matrix.shape)
     text = {"family": fonts_for(labels), "parse_math": False}
     ax.set_xticks(
-        range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor", **text
+        range(len(labels)), names, rotation=45, ha="right", rotation_mode="anchor", **text
     )
-    ax.set_yticks(range(len(labels)), labels, **text)
+    ax.set_yticks(range(len(labels)), names, **text)
     ax.set_xlabel("predicted label")
     ax.set_ylabel("true label")
+    total = int(matrix.sum())
+    accuracy = f"{100 * matrix.trace() / max(1, total):.1f} % of {total:,} texts are right"
+    ax.set_title(accuracy, fontsize="medium")
     for (row, column), count in np.ndenumerate(matrix):
+        share = f"\n{100 * shares[row, column]:.0f} %" if cell >= _LEAST_FOR_SHARES else ""
         color = ink_on(ax.images[0].to_rgba(shares[row, column]))
-        ax.text(column, row, f"{count:,}", ha="center", va="center", color=color, fontsize=9)
+        ax.text(column, row, f"{count:,}{share}", ha="center", va="center", color=color, fontsize=9)
     return figure
