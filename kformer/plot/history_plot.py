@@ -21,6 +21,10 @@ PANELS = {  # Titles of the first learning curves, in their order.
 }
 # Metrics whose axes begin at 0, so that small changes do not look large.
 FROM_ZERO = ("learning_rate", "tokens/s", "texts/s")
+_NOTE = (
+    "Dropout is on in training and off in validation, so validation can be better. "
+    "Label smoothing, where it is used, keeps the loss well above 0."
+)
 
 
 def plot_history(history: dict[str, list[float]], best: int | None = None) -> Figure:
@@ -75,6 +79,9 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
         ncols=len(names),
         frameon=False,
     )
+    if {"loss", f"{VALIDATION}loss"} <= {*history}:
+        note = _NOTE if columns > 1 else _NOTE.replace(". ", ".\n").replace(", so", ",\nso")
+        figure.supxlabel(note, fontsize="small", color="0.4")
     return figure
 
 
@@ -93,7 +100,7 @@ def _plot_metric(ax, history, metric, where, best):
         if VALIDATION + metric in history:
             value = history[VALIDATION + metric][best - 1]
             ax.set_title(
-                f"epoch {where[best - 1]:g}: {value:.4g}",
+                f"epoch {where[best - 1]:g}: {value:,.4g}",
                 loc="right",
                 fontsize="small",
                 color="0.4",
@@ -102,13 +109,15 @@ def _plot_metric(ax, history, metric, where, best):
     ax.set_title(title, loc="left", family=FONT, parse_math=False)
     if metric == "perplexity":  # Falls from thousands to a few.
         ax.set_yscale("log")
-        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_major_formatter("{x:,g}")
         ax.yaxis.set_minor_formatter(
             LogFormatter()
         )  # It labels minor ticks where there is no major one.
     elif metric in FROM_ZERO:
         ax.update_datalim([(1, 0)])
         ax.autoscale_view()
+        if metric.endswith("/s"):
+            ax.yaxis.set_major_formatter("{x:,g}")
     ax.grid(color="0.9")
     ax.spines[["top", "right"]].set_visible(False)
     return lines
