@@ -2,6 +2,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import font_manager
 
 from kformer.plot import (
@@ -49,7 +51,7 @@ def test_queries_go_down_and_keys_across():
     ax, bar = plot_attention(weights, pieces(5), pieces(3), title="Grüße").axes
     assert labels(ax.xaxis) == pieces(3) and labels(ax.yaxis) == pieces(5)
     assert ax.get_xticks().tolist() == [0, 1, 2] and ax.get_yticks().tolist() == [0, 1, 2, 3, 4]
-    assert "keys" in ax.get_xlabel() and "queries" in ax.get_ylabel()
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("piece that attends", "attended to")
     np.testing.assert_array_equal(ax.images[0].get_array(), weights)
     assert ax.get_ylim() == (4.5, -0.5)  # The first query is at the top.
     assert bar.get_ylabel() == "attention weight"
@@ -64,7 +66,9 @@ def test_the_colours_go_from_0_to_1_whatever_the_weights():
 
 def test_a_grid_has_layers_down_and_heads_across_and_labels_outside():
     weights = random_weights(2, 3, 5, 7)
-    *maps, _ = plot_attention(weights, pieces(5), pieces(7)).axes
+    figure = plot_attention(weights, pieces(5), pieces(7), axes=("rows", "columns"))
+    assert (figure.get_supylabel(), figure.get_supxlabel()) == ("rows", "columns")
+    *maps, _ = figure.axes
     for ax, expected in zip(maps, weights.reshape(6, 5, 7), strict=True):
         np.testing.assert_array_equal(ax.images[0].get_array(), expected)
     titles = [f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2, 3)]
@@ -181,6 +185,19 @@ def test_the_best_epoch_is_one_of_them(best, rule):
         plot_history({"loss": [1.0, 2.0]}, best)
 
 
+def test_a_note_says_why_validation_may_be_better_where_both_losses_are_drawn():
+    both = plot_history({"loss": [3.0, 2.0], "val_loss": [2.5, 1.9]})
+    assert "Dropout is on in training" in both.get_supxlabel()
+    assert not plot_history({"loss": [3.0, 2.0], "val_bleu": [1.0, 2.0]}).get_supxlabel()
+
+
+def test_large_numbers_have_separators():
+    figure = plot_history({"tokens/s": [29000.0, 30000.0], "perplexity": [20000.0, 900.0]})
+    figure.draw_without_rendering()
+    perplexity, speed = (labels(ax.yaxis) for ax in figure.axes)
+    assert "30,000" in speed and "1,000" in perplexity
+
+
 def test_speed_and_learning_rate_are_drawn_from_zero_and_a_score_is_not():
     figure = plot_history({"bleu": [30.0, 31.0], "tokens/s": [900, 910], "learning_rate": [2, 1]})
     bleu, rate, speed = (ax.get_ylim() for ax in figure.axes)
@@ -255,6 +272,7 @@ def test_pictures_need_neither_tensorflow_nor_pyplot():
 def test_a_font_of_boxes_for_every_character_is_no_font(monkeypatch):
     boxes = [font for font in font_manager.fontManager.ttflist if "Last Resort" in font.name]
     monkeypatch.setattr(font_manager.fontManager, "ttflist", boxes)  # Part of matplotlib 3.11.
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
     with pytest.raises(ValueError, match=r"\(U\+0928\), .*which no installed font has"):
         fonts_for(["a न"])
 
@@ -264,12 +282,25 @@ def test_every_count_in_a_cell_can_be_read():
     counts[:, -1] += 100 - counts.sum(axis=1)
     [ax] = plot_confusion(counts, [*map(str, range(21))]).axes
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted label", "true label")
+    assert ax.get_title() == "50.0 % of 2,100 texts are right"
     for text, share in zip(ax.texts, (counts / 100).ravel(), strict=True):
         cell = np.array(ax.images[0].to_rgba(share)[:3])
         linear = np.where(cell <= 0.04045, cell / 12.92, ((cell + 0.055) / 1.055) ** 2.4)
         light = float(linear @ [0.2126, 0.7152, 0.0722])
         ink = {"black": 0.0, "white": 1.0}[text.get_color()]
         assert (max(light, ink) + 0.05) / (min(light, ink) + 0.05) >= 4.5  # WCAG 2.2, level AA.
+
+
+def test_a_cell_with_room_shows_its_share_and_a_long_label_has_several_lines():
+    names = ["a", "complaints about a delivery that was late"]
+    [ax] = plot_confusion(np.array([[1, 3], [0, 1200]]), names).axes
+    assert [text.get_text() for text in ax.texts] == [
+        "1\n25 %",
+        "3\n75 %",
+        "0\n0 %",
+        "1,200\n100 %",
+    ]
+    assert labels(ax.yaxis) == ["a", "complaints about a\ndelivery that was\nlate"]
 
 
 def test_equal_schedules_share_a_curve_and_others_differ_in_more_than_colour():
@@ -325,6 +356,7 @@ def test_what_cannot_be_drawn_is_refused(draw, said):
 @pytest.mark.parametrize("draw", [plot_attention, plot_confusion])
 def test_a_character_of_no_installed_font_is_named(draw, monkeypatch):
     monkeypatch.setattr(font_manager.fontManager, "ttflist", [])  # None but matplotlib's own.
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
     texts = ["▁a", "\U00013000b"]
     arguments = (texts, texts) if draw is plot_attention else (texts,)
     with pytest.raises(ValueError, match=r"\(U\+13000\), which no installed font has"):
@@ -341,3 +373,34 @@ def test_other_installed_fonts_are_used_where_the_first_lacks_characters(monkeyp
     )
     [first, *others] = fonts_for(["ab"])
     assert first == FONT and others
+
+
+def with_one_glyph(path, character):
+    """Writes a font whose only character beyond ASCII's space is `character`."""
+    builder = FontBuilder(1000)
+    builder.setupGlyphOrder([".notdef", "sign"])
+    builder.setupCharacterMap({ord(character): "sign"})
+    pen = TTGlyphPen(None)
+    for point in [(0, 0), (0, 500), (500, 500)]:
+        (pen.lineTo if pen.points else pen.moveTo)(point)
+    pen.closePath()
+    builder.setupGlyf({".notdef": pen.glyph(), "sign": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (500, 0), "sign": (500, 0)})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "One Sign", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(path)
+
+
+def test_a_font_that_was_installed_after_matplotlib_listed_its_fonts_is_found(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(font_manager, "X11FontDirectories", [tmp_path])
+    monkeypatch.setattr(font_manager, "_get_fontconfig_fonts", list)
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", [])
+    with pytest.raises(ValueError, match=r"U\+13000"):
+        fonts_for(["\U00013000"])
+    (tmp_path / "damaged.ttf").write_bytes(b"no font")
+    with_one_glyph(tmp_path / "one.ttf", "\U00013000")
+    assert fonts_for(["\U00013000"]) == [FONT, "One Sign"]

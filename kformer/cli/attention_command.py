@@ -1,5 +1,6 @@
 """`kformer attention`."""
 
+import textwrap
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,8 +9,12 @@ import typer
 
 from kformer import plot
 from kformer.cli.common_models import KerasModel, TargetLanguage, check_is_keras, open_able_to
+from kformer.cli.terminal.output_format import warn_of_flags
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable, replacing
+
+_MOST_IN_GRID = 24  # Pieces of a side; in a grid of larger maps no label can be read.
+_TITLE_WIDTH = 100  # Characters in a line.
 
 
 class AttentionKind(StrEnum):
@@ -41,10 +46,16 @@ def attention(
         ),
     ] = None,
     layer: Annotated[
-        int | None, typer.Option(help="Of the picture: a layer, from 1; by default all.")
+        int | None,
+        typer.Option(
+            help="Of the picture: a layer, from 1; by default all, or of a long text their mean."
+        ),
     ] = None,
     head: Annotated[
-        int | None, typer.Option(help="Of the picture: a head, from 1; by default all.")
+        int | None,
+        typer.Option(
+            help="Of the picture: a head, from 1; by default all, or of a long text their mean."
+        ),
     ] = None,
     target_language: TargetLanguage = None,
 ):
@@ -52,8 +63,11 @@ def attention(
     check_is_keras(model, "shows its attention")
     _check(text, output, html, kind=kind, layer=layer, head=head)
     opened = open_able_to("attend", model, target_language)
+    translation = None
     with quiet():
-        views = opened.attend(text).views()
+        if hasattr(opened, "translations"):
+            [[translation, *_]] = opened.translations([text], details=False)
+        views = opened.attend(text, *([translation.text] if translation else [])).views()
         if output:
             figure = draw(views, text, kind, layer, head)
     if output:
@@ -63,6 +77,8 @@ def attention(
         with replacing(html) as temporary:
             temporary.write_text(plot.attention_page(views, text), "utf-8")
         typer.echo(f"The page is {html}")
+    if translation:
+        warn_of_flags(1, translation)
 
 
 def _check(text, output, html, **picture_options):
@@ -93,7 +109,10 @@ def draw(
     layer: int | None = None,
     head: int | None = None,
 ):
-    """Returns the figure of one `View`: a grid of layers and heads, or the chosen ones."""
+    """Returns the figure of one `View`: a grid of layers and heads, or the chosen ones.
+
+    Of a text of over `_MOST_IN_GRID` pieces it is one map, the mean of what is not chosen.
+    """
     import numpy as np
 
     by_kind = {view.kind: view for view in views}
@@ -112,12 +131,17 @@ def draw(
     layers = range(1, grid.shape[0] + 1) if layer is None else [layer]
     heads = range(1, grid.shape[1] + 1) if head is None else [head]
     chosen = grid[np.ix_([i - 1 for i in layers], [i - 1 for i in heads])]
-    numbers = {"layer": layers, "head": heads}
-    single = [f"{name} {several[0]}" for name, several in numbers.items() if len(several) == 1]
-    if chosen.shape[:2] == (1, 1):
-        chosen = chosen[0, 0]
+    is_long = max(len(queries), len(keys)) > _MOST_IN_GRID
+    parts = [f"{kind} attention"]
+    for name, several in (("layer", layers), ("head", heads)):
+        if len(several) == 1:
+            parts.append(f"{name} {several[0]}")
+        elif is_long:
+            parts.append(f"mean of {len(several)} {name}s")
+    names = {"layers": layers, "heads": heads}
+    if is_long or chosen.shape[:2] == (1, 1):
+        chosen, names = chosen.mean(axis=(0, 1)), {}
     # The text has a line of its own, in its own direction.
-    title = f"{text}\n{', '.join([f'{kind} attention', *single])}"
+    title = f"{textwrap.fill(text, _TITLE_WIDTH)}\n{', '.join(parts)}"
     rows = "piece that attends" if kind == "encoder" else "piece that is written"
-    names = {"layers": layers, "heads": heads, "axes": (rows, "attended to")}
-    return plot.plot_attention(chosen, queries, keys, title, **names)
+    return plot.plot_attention(chosen, queries, keys, title, axes=(rows, "attended to"), **names)

@@ -19,7 +19,7 @@ def plot_attention(
     *,
     layers: Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
-    axes: tuple[str, str] = ("queries (attending)", "keys (attended to)"),
+    axes: tuple[str, str] = ("piece that attends", "attended to"),
 ) -> Figure:
     """Draws attention weights: queries down, keys across; darker cells have larger weights.
 
@@ -48,7 +48,7 @@ def plot_attention(
         >>> figure = kformer.plot_attention(np.eye(3), ["i", "want", "beer"], words, title="head 1")
         >>> figure.savefig("attention.png")
         >>> [axes.get_ylabel() for axes in figure.axes]  # The map, and its colour bar.
-        ['queries (attending)', 'attention weight']
+        ['piece that attends', 'attention weight']
     """
     weights = np.asarray(weights)
     if weights.ndim not in (2, 3, 4) or weights.shape[-2:] != (len(queries), len(keys)):
@@ -80,10 +80,13 @@ def plot_attention(
     slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     for ax in grid[-1]:
         ax.set_xticks(range(0, len(keys), every), keys[::every], **slanted, **text)
-        ax.set_xlabel(axes[1])
     for ax in grid[:, 0]:
         ax.set_yticks(range(0, len(queries), every), queries[::every], **text)
-        ax.set_ylabel(axes[0])
+    if grid.size == 1:
+        grid[0, 0].set(xlabel=axes[1], ylabel=axes[0])
+    else:  # Once for all maps: a low map has no room for its own.
+        figure.supxlabel(axes[1], fontsize="medium")
+        figure.supylabel(axes[0], fontsize="medium")
     figure.colorbar(image, ax=grid, label="attention weight", fraction=0.05, pad=0.02)
     if title:
         figure.suptitle(title, family=fonts, parse_math=False)

@@ -1,11 +1,14 @@
 """The attention of a model to the pieces of one text."""
 
+import re
 from typing import NamedTuple
 
 import keras
 import numpy as np
 
 from kformer.model.transformer import Attention
+
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 
 class View(NamedTuple):
@@ -17,6 +20,9 @@ class View(NamedTuple):
             piece that it writes there.
         keys: K pieces that are attended to.
         weights: float array (L, H, Q, K) of all L layers and H heads.
+
+    A character that the vocabulary spells in bytes is one piece: its weight as a key is the sum of
+    those of its bytes, and as a query their mean.
     """
 
     kind: str
@@ -49,8 +55,44 @@ class AttentionMaps(NamedTuple):
             ("decoder", self.written, self.target, decoder),
             ("cross", self.written, self.source, cross),
         )
-        return [
-            View(*names, np.stack([keras.ops.convert_to_numpy(weights)[0] for weights in layers]))
-            for *names, layers in kinds
-            if layers
-        ]
+        return [_view(*kind) for kind in kinds if kind[-1]]
+
+
+def _view(kind, queries, keys, layers):
+    weights = np.stack([keras.ops.convert_to_numpy(weights)[0] for weights in layers])
+    query_starts, key_starts = _starts(queries), _starts(keys)
+    sizes = np.diff([*query_starts, len(queries)]).astype(weights.dtype)
+    weights = np.add.reduceat(weights, key_starts, axis=-1)
+    weights = np.add.reduceat(weights, query_starts, axis=-2) / sizes[:, np.newaxis]
+    return View(kind, _joined(queries, query_starts), _joined(keys, key_starts), weights)
+
+
+def _starts(pieces):
+    """Returns the indices at which pieces begin that are no further bytes of a character."""
+    starts = []
+    end = 0  # Of the character before.
+    for start in range(len(pieces)):
+        if start >= end:
+            starts.append(start)
+            lengths = range(2, 5)  # Of a character beyond ASCII, in bytes.
+            sure = (start + n for n in lengths if _character(pieces[start : start + n]))
+            end = next(sure, start + 1)
+    return starts
+
+
+def _joined(pieces, starts):
+    ends = [*starts[1:], len(pieces)]
+    parts = (pieces[start:end] for start, end in zip(starts, ends, strict=True))
+    return [_character(part) or part[0] for part in parts]
+
+
+def _character(pieces):
+    """Returns the visible character that pieces of a byte each spell, or ""."""
+    matches = [_BYTE.fullmatch(piece) for piece in pieces]
+    if not all(matches):
+        return ""
+    try:
+        text = bytes(int(match[1], 16) for match in matches).decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    return text if len(text) == 1 and text.isprintable() else ""

@@ -3,11 +3,13 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from matplotlib import font_manager
 
-from kformer import Transformer, Translator
+from kformer import Transformer, Translation, Translator
 from kformer.cli.attention_command import draw
+from kformer.tasks.attention_maps import View
 
 SENTENCE = "der hund ruft uns ."
 
@@ -66,6 +68,38 @@ def test_the_title_has_the_layer_and_the_head_below_the_text(toy_translator, cho
     assert figure.axes[0].get_ylabel() == "piece that is written"
 
 
+@pytest.mark.parametrize(
+    ("chosen", "title"),
+    [
+        ({}, "encoder attention, mean of 2 layers, mean of 3 heads"),
+        ({"layer": 2}, "encoder attention, layer 2, mean of 3 heads"),
+        ({"layer": 2, "head": 3}, "encoder attention, layer 2, head 3"),
+    ],
+)
+def test_a_long_text_is_one_map_with_labels_that_can_be_read(chosen, title):
+    pieces = [f"▁{i}" for i in range(60)]
+    weights = np.random.uniform(size=(2, 3, 60, 60))
+    figure = draw([View("encoder", pieces, pieces, weights)], "a b", **chosen)
+    assert figure.get_suptitle() == f"a b\n{title}"
+    attention, _ = figure.axes
+    layers = [chosen["layer"] - 1] if "layer" in chosen else [0, 1]
+    heads = [chosen["head"] - 1] if "head" in chosen else [0, 1, 2]
+    expected = weights[np.ix_(layers, heads)].mean(axis=(0, 1))
+    np.testing.assert_allclose(attention.images[0].get_array(), expected)
+    labels = attention.xaxis.get_ticklabels()
+    assert len(labels) == 60 and labels[0].get_fontsize() * 150 / 72 >= 16  # Pixels.
+
+
+def test_a_doubtful_translation_is_flagged(command, toy_keras, tmp_path, monkeypatch):
+    answers = [[Translation("der", -1.0, ("length ratio",), ("▁der",), ("▁a",))]]
+    monkeypatch.setattr(Translator, "translations", lambda *_, **__: answers)
+    result = command("attention", toy_keras, SENTENCE, "--html", tmp_path / "a.html")
+    assert result.returncode == 0
+    assert "its translation has a length that is absurd for its source" in result.stderr
+    _, decoder, _ = data_of(tmp_path / "a.html")
+    assert "".join(decoder["queries"]) == "▁der</s>"
+
+
 def test_a_kind_that_the_model_does_not_have_is_refused(refused, tiny_classifier, tmp_path):
     path = saved(tiny_classifier, tmp_path)
     line = refused("attention", path, "wir", "--output", tmp_path / "a.png", "--kind", "cross")
@@ -99,6 +133,7 @@ def test_a_script_without_a_font_is_named_with_what_helps(
     refused, toy_keras, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(font_manager.fontManager, "ttflist", [])  # None but matplotlib's own.
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
     picture = tmp_path / "a.png"
     line = refused("attention", toy_keras, f"{SENTENCE} \U00013000", "--output", picture)
     assert "--html" in line and "U+13000" in line
