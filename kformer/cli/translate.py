@@ -86,8 +86,7 @@ def translate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="TSV file of terms and the translations that they must have. Not for a .tflite "
-            "file.",
+            help="TSV file of terms and the translations that they must have.",
         ),
     ] = None,
     ensemble: Others = None,
