@@ -4,6 +4,9 @@ A text is first translated with its placeholders, which a model may copy. If an 
 each of them exactly as often, or has one more, the text is translated again without them. A model
 that was trained with placeholders reads them as symbols. If nearly all of the first answers fail,
 further texts are translated without placeholders at once.
+
+Amounts such as "£2.8bn" stay in the text. A text whose answer lacks the digits of one is translated
+again without its amounts, which are then put back.
 """
 
 import dataclasses
@@ -11,10 +14,10 @@ import inspect
 import itertools
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from kformer.documents.amounts import lacks_amounts
 from kformer.documents.pair_alignment import align_pairs
 from kformer.documents.placement import TakenText
 from kformer.documents.word_places import LONGEST, SentencePair, word_pair, word_spans
@@ -86,7 +89,7 @@ class Answers:
         self._align = getattr(translator, "align", None)
         self._reads_symbols = PLACEHOLDERS in marks_of(translator)
         self._known: dict[str, SplitTranslation] = {}
-        self._tried, self._failed = Counter[bool](), Counter[bool]()
+        self._tried = self._failed = 0  # Answers to texts with placeholders.
         self._pairs: dict[tuple[str, str], SentencePair] = {}
         self.asked = 0
 
@@ -96,29 +99,29 @@ class Answers:
         self.asked += len({taken.text for taken in texts}.difference(self._known))
         shown = [taken for taken in texts if taken.has_shown]
         first, rest = [*shown], []
-        if any(self._tried[taken.has_symbols] < _TRIED for taken in shown):
+        if self._tried < _TRIED:
             first, rest = shown[:_TRIED], shown[_TRIED:]
         self._try([*(taken for taken in texts if not taken.has_shown), *first])
         self._try(rest)
         self._translate([taken.without_shown() for taken in texts if self._fails(taken)])
+        self._translate([self._choose(taken) for taken in texts])
         self._align_all(texts)
 
     def _try(self, texts):
         """Translates texts with their placeholders, unless the translator does not copy them."""
-        tried = [taken for taken in texts if not taken.has_shown or not self._is_hopeless(taken)]
+        tried = [taken for taken in texts if not (taken.has_shown and self._is_hopeless)]
         new = [taken for taken in tried if taken.has_shown and taken.text not in self._known]
         self._translate(tried)
-        self._tried.update(taken.has_symbols for taken in new)
-        self._failed.update(taken.has_symbols for taken in new if self._fails(taken))
+        self._tried += len(new)
+        self._failed += sum(map(self._fails, new))
 
-    def _is_hopeless(self, taken):
-        tried, failed = self._tried[taken.has_symbols], self._failed[taken.has_symbols]
-        return tried >= _TRIED and failed > _HOPELESS * tried
+    @property
+    def _is_hopeless(self):
+        return self._tried >= _TRIED and self._failed > _HOPELESS * self._tried
 
     def answer(self, taken: TakenText) -> Answer:
         """Returns the answer to a text that was asked for."""
-        if self._fails(taken):
-            taken = taken.without_shown()
+        taken = self._choose(taken)
         translation = self._known[taken.text]
         text = translation.text
         if self._adds(taken, text):
@@ -130,6 +133,15 @@ class Answers:
             for sentence in translation.sentences
         )
         return Answer(taken, text, tuple(pairs), translation.flags)
+
+    def _choose(self, taken):
+        """Returns the text without what the answers to it lack."""
+        if self._fails(taken):
+            taken = taken.without_shown()
+        amounts = taken.amounts
+        if amounts and lacks_amounts(amounts, self._known[taken.text].text):
+            taken = taken.without_amounts()
+        return taken
 
     def _fails(self, taken):
         if not taken.has_shown:
@@ -162,7 +174,7 @@ class Answers:
         """Aligns the words of sentences in texts with codes, together with other sentences."""
         coded, plain = {}, {}
         for taken in texts:
-            chosen = taken.without_shown() if self._fails(taken) else taken
+            chosen = self._choose(taken)
             for sentence in self._known[chosen.text].sentences:
                 (coded if chosen.codes else plain)[sentence.source, sentence.text] = None
         self._pairs = {}  # Those of earlier texts are not needed any more.
@@ -191,7 +203,7 @@ def _with_symbols(taken, symbols):
     """Returns a text with symbols for placeholders, and what each symbol stands for."""
     free, parts, done, meanings = iter(symbols), [], 0, {}
     for code in taken.codes:
-        if code.is_copy and code.code.copies is None and (symbol := next(free, None)):
+        if code.is_copy and (symbol := next(free, None)):
             parts += [taken.text[done : code.start], symbol]
             done, meanings[symbol] = code.end, code.code.shown
     return "".join([*parts, taken.text[done:]]), meanings

@@ -3,22 +3,18 @@
 `KINDS` has a regular expression for each kind. They are searched together, the longest kinds first,
 so that the braces of `{{name}}` are not those of `{name}`.
 
-Of a quantity, a number with its unit, the value must be there: a translation may write its marks in
-another way, "2,5 km" for "2.5 km".
+A quantity, a number with its unit, is written by the translator, in the way of its language. It is
+put back only if a translation lacks its digits.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 
+from kformer.documents.amounts import AMOUNT, is_amount
 from kformer.documents.icu_messages import icu_code
 from kformer.documents.segments import Code, Piece, Role, Segment
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"  # Four levels of ICU.
-_UNITS = (
-    "°[CF]?|[%‰€£¥$]|[kcmµn]?m[²³2]?|km/h|mph|[kmµ]?g|t|[cm]?[lL]|hl|ha|[kMG]?[WVJN]|[kMG]?Wh|[kMG]?Hz"
-    "|[kKMGT]i?[Bb]|[kMG]?bit/s|[kMG]?Pa|k?cal|dB|px|pt|dpi|ms|min|EUR|USD|GBP|CHF|JPY"
-)
-_NUMBER = r"\d(?:[\d.,']{0,20}\d)?"
 _PRINTF = (
     r"%(?:\d{1,3}\$)?(?:\(\w+\))?[-+#0,]{0,5}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
     r"(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGcrsaAp@n%]"
@@ -32,16 +28,16 @@ KINDS = {
     "email": r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
     "nesting": r"\$t\([^()]*+\)",  # i18next.
     "double-brace": r"\{\{[^{}]*+\}\}",
-    "template": r"[$#%]\{[^{}]*+\}|\{%[^{}]*+%\}|\{#[^{}]*+#\}",  # JavaScript, Ruby, Jinja.
+    "template": r"[$#%]\{[^{}]*+\}"  # JavaScript, Ruby.
+    r"|\{%(?:[^{}%]++|%(?!\}))*+%\}|\{#(?:[^{}#]++|#(?!\}))*+#\}",  # Jinja.
     "brace": _BRACES,
     # Not the percent sign of "100 %" or "100%ig".
     "printf": rf"%#@\w{{1,99}}@|(?<!\d)(?<!\d[ \u00a0\u202f]){_PRINTF}|{_PRINTF}(?![^\W\d_])",
-    "quantity": rf"(?<![\w.,])(?:[$€£¥]{_NUMBER}|{_NUMBER}[ \u00a0\u202f]?(?:{_UNITS}))(?!\w)",
+    "quantity": AMOUNT,
     "emoji": r"[\u2190-\u21ff\u2600-\u27bf\U0001f000-\U0001faff][\u200d\ufe0f\u2640\u2642"
     r"\U0001f3fb-\U0001f3ff\U0001f000-\U0001faff]*+",
 }
 _SYNTAX = {"tag", "nesting", "double-brace", "template", "brace", "printf"}  # Of programs.
-_QUANTITY = re.compile(KINDS["quantity"])
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+)[^<>]*?(/?)>")
 _ALONE = {"br", "hr", "img", "input", "wbr"}  # Tags of HTML without an end.
 
@@ -137,17 +133,8 @@ def _code(text, line):
         return icu
     tag = _TAG.fullmatch(text)
     if tag is None:
-        value = _marked(text) if _QUANTITY.fullmatch(text) else None
-        return Code((text,), shown=text, is_text=True, copies=value)
+        return Code((text,), shown=text, is_text=True, is_amount=is_amount(text))
     if tag[3] or tag[2].lower() in _ALONE:
         return Code((text,), is_text=True)
     role = Role.CLOSE if tag[1] else Role.OPEN
     return Code((text,), role, f"<{tag[2].lower()}", is_text=True)
-
-
-def _marked(quantity):
-    """Returns the regular expression of a quantity whose marks and space may be others."""
-    currency, number, unit = re.fullmatch(rf"(\D?)({_NUMBER})\s?(.*)", quantity).groups()
-    digits = re.sub("[.,']", "[.,'\u00a0\u202f]?", number)
-    space = "[ \u00a0\u202f]?" if unit else ""
-    return re.compile(rf"(?<![\w.,]){re.escape(currency)}{digits}{space}{re.escape(unit)}(?!\w)")

@@ -5,16 +5,18 @@ Only their places depend on it: a placeholder that the translation has stays the
 are where `WordPlaces` finds the words around them.
 """
 
+import bisect
 import dataclasses
 import itertools
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from kformer.documents.segments import Code, Role, partners
-from kformer.documents.word_places import SentencePair, WordPlaces, divisions
+from kformer.documents.word_places import SentencePair, WordPlaces, divisions, gaps_in
 
 _CLOSING = tuple(".,;:!?…)]}»”")
+_MOST_SHOWN = 100  # Different placeholders that are looked for in a translation.
+_MOST_PASSES = 8  # Over a translation in which removed placeholders leave others.
 
 
 class _Taken(NamedTuple):
@@ -62,11 +64,24 @@ class TakenText:
     Args:
         parts: Texts and codes of the segment.
         with_shown: Whether the text has the shown texts of the codes, which a translator may copy.
+        with_amounts: Whether amounts are text, and no codes.
+
+    Attributes:
+        text: The text.
+        codes: The codes, as `_Taken`.
+        amounts: The amounts in the text.
     """
 
-    def __init__(self, parts: Sequence[str | Code], with_shown: bool = True):
+    def __init__(
+        self, parts: Sequence[str | Code], with_shown: bool = True, with_amounts: bool = True
+    ):
         self.parts = parts
-        self._shown = with_shown
+        self._shown, self._amounts = with_shown, with_amounts
+        self.amounts = [
+            part.shown
+            for part in parts
+            if with_amounts and isinstance(part, Code) and part.is_amount
+        ]
         self.codes: list[_Taken] = []
         self.text = self._take_out()
 
@@ -75,82 +90,93 @@ class TakenText:
         """Whether the text has the shown text of a code."""
         return any(taken.is_copy for taken in self.codes)
 
-    @property
-    def has_symbols(self) -> bool:
-        """Whether one of them is a placeholder whose characters mean nothing to a translator."""
-        return any(taken.is_copy and taken.code.copies is None for taken in self.codes)
-
     def without_shown(self) -> "TakenText":
         """Returns the text without the shown texts of codes."""
-        return TakenText(self.parts, with_shown=False)
+        return TakenText(self.parts, False, self._amounts)
+
+    def without_amounts(self) -> "TakenText":
+        """Returns the text without its amounts, which are codes."""
+        return TakenText(self.parts, self._shown, with_amounts=False)
 
     def without_placeholders(self, translation: str) -> str:
         """Returns a translation without placeholders that would be there twice with the codes."""
         if self._shown:
             return translation
-        for taken in self.codes:
-            if taken.code.is_text and taken.code.shown:
-                while copies := _occurrences(translation, taken.code):
-                    start, end = copies[0]
-                    translation = translation[:start] + translation[end:]
+        shown = {taken.code.shown: taken.code for taken in self.codes if taken.code.is_text}
+        for code in itertools.islice(filter(lambda code: code.shown, shown.values()), _MOST_SHOWN):
+            for _ in range(_MOST_PASSES):
+                spans = _occurrences(translation, code)
+                if not spans:
+                    break
+                translation = _Left(translation, spans).text
         return translation
 
     def _take_out(self):
-        text, is_gap = "", False
-        for place, part in enumerate(self.parts):
+        pieces, length, last, is_gap = [], 0, "", False
+        spaced = self._spaced()
+        for part, beside in zip(self.parts, spaced, strict=True):
             if isinstance(part, str):
-                if is_gap and (not text or text[-1].isspace()) and part[0].isspace():
+                if is_gap and (not last or last.isspace()) and part[0].isspace():
                     part = part[1:]
-                if is_gap and part.startswith(_CLOSING) and text.endswith(" "):
-                    text = text[:-1]
-                    self._end_codes_at(len(text))
-                text, is_gap = text + part, is_gap and not part
-                continue
-            shown = part.shown if self._shown or part.share is not None else ""
-            spaced = self._is_spaced(place, -1), self._is_spaced(place, 1)
-            self.codes.append(_Taken(part, len(text), len(text) + len(shown), spaced))
-            text += shown
-            is_gap = is_gap or (part.role is Role.ALONE and not shown)
-        if is_gap and text.endswith(" "):
-            text = text[:-1]
-            self._end_codes_at(len(text))
-        return text
-
-    def _end_codes_at(self, most):
-        self.codes = [
-            taken._replace(start=min(taken.start, most), end=min(taken.end, most))
-            for taken in self.codes
-        ]
-
-    def _is_spaced(self, place, step):
-        """Returns whether white space or an end of the segment is beside a code."""
-        place += step
-        while 0 <= place < len(self.parts):
-            part = self.parts[place]
-            text = part if isinstance(part, str) else part.shown
+                if is_gap and part.startswith(_CLOSING) and last == " ":
+                    length = self._drop_last_space(pieces, length)
+                is_gap = is_gap and not part
+                text = part
+            elif part.is_amount and self._amounts:
+                text, is_gap = part.shown, False
+            else:
+                is_shown = part.share is not None or (self._shown and not part.is_amount)
+                text = part.shown if is_shown else ""
+                self.codes.append(_Taken(part, length, length + len(text), beside))
+                is_gap = is_gap or (part.role is Role.ALONE and not text)
             if text:
-                return text[-1 if step < 0 else 0].isspace()
-            place += step
-        return False
+                pieces.append(text)
+                length, last = length + len(text), text[-1]
+        if is_gap and last == " ":
+            self._drop_last_space(pieces, length)
+        return "".join(pieces)
+
+    def _drop_last_space(self, pieces, length):
+        """Takes the space at the end of the text away; returns the new length."""
+        pieces[-1] = pieces[-1][:-1]
+        for number in range(len(self.codes) - 1, -1, -1):
+            taken = self.codes[number]
+            if taken.end < length:
+                break
+            start, end = min(taken.start, length - 1), min(taken.end, length - 1)
+            self.codes[number] = taken._replace(start=start, end=end)
+        return length - 1
+
+    def _spaced(self):
+        """Returns for each part whether white space or an end of the segment is on its sides."""
+        before = _ends_in_space(self.parts, -1)
+        behind = _ends_in_space(reversed(self.parts), 0)
+        return [*zip(before, reversed(behind), strict=True)]
 
     def copies(self, translation: str) -> dict[int, tuple[int, int]] | None:
         """Returns where the translation has the shown text of each code, by the code's place.
 
         None if it has one of them more or less often than the text, or two overlap.
         """
+        by_shown: dict[str, list[int]] = {}
+        for number, taken in enumerate(self.codes):
+            if taken.is_copy:
+                by_shown.setdefault(taken.code.shown, []).append(number)
+        if len(by_shown) > _MOST_SHOWN:
+            return None
         places: dict[int, tuple[int, int]] = {}
-        for code in {
-            taken.code.shown: taken.code for taken in self.codes if taken.is_copy
-        }.values():
+        for numbers in by_shown.values():
+            code = self.codes[numbers[0]].code
             sources, targets = _occurrences(self.text, code), _occurrences(translation, code)
             if len(sources) != len(targets):
                 return None
             starts = [start for start, _ in sources]
-            for number, taken in enumerate(self.codes):
-                if taken.code.shown == code.shown and taken.is_copy:
-                    if taken.start not in starts:
-                        return None
-                    places[number] = targets[starts.index(taken.start)]
+            for number in numbers:
+                start = self.codes[number].start
+                index = bisect.bisect_left(starts, start)
+                if starts[index : index + 1] != [start]:
+                    return None
+                places[number] = targets[index]
         ends = sorted(places.values())
         overlap = any(after[0] < before[1] for before, after in itertools.pairwise(ends))
         return None if overlap else places
@@ -171,18 +197,27 @@ class TakenText:
         copies = self.copies(translation) or {}
         places = WordPlaces(self.text, translation, sentences)
         left = _Left(translation, copies.values())
-        codes = [
-            taken._replace(code=_copied(taken.code, translation[slice(*copies[number])]))
-            if number in copies
-            else taken
-            for number, taken in enumerate(self.codes)
-        ]
-        pairs, is_nested = partners([taken.code for taken in codes])
+        pairs, is_nested = partners([taken.code for taken in self.codes])
         if ordered or not is_nested:
-            return _in_order(codes, copies, places, left)
-        spans = _spans(codes, pairs, copies, places, left)
+            return _in_order(self.codes, copies, places, left)
+        spans = _spans(self.codes, pairs, copies, places, left)
         _resolve(spans, len(left.text))
         return _written(spans, left.text)
+
+
+def _ends_in_space(parts, end):
+    """Returns for each part whether the last text before it ends in white space; also for none.
+
+    Args:
+        parts: Texts and codes.
+        end: Place of the last character of a text, 0 if the parts are in reversed order.
+    """
+    is_spaced, result = False, []
+    for part in parts:
+        result.append(is_spaced)
+        if text := part if isinstance(part, str) else part.shown:
+            is_spaced = text[end].isspace()
+    return result
 
 
 class _Left:
@@ -193,27 +228,31 @@ class _Left:
     """
 
     def __init__(self, translation: str, copies):
-        self._copies = sorted(copies)
-        pieces, done = [], 0
-        for start, end in self._copies:
+        copies = sorted(copies)
+        self._starts = [start for start, _ in copies]
+        self._ends = [end for _, end in copies]
+        pieces, done, self._left = [], 0, []  # Characters before each copy that are none of one.
+        for start, end in copies:
             pieces.append(translation[done:start])
+            self._left.append(start - done + (self._left[-1] if self._left else 0))
             done = end
         self.text = "".join([*pieces, translation[done:]])
 
     def place(self, place: int) -> int:
         """Returns the place in `text` for a place in the translation."""
-        return place - sum(min(end, place) - start for start, end in self._copies if start < place)
+        copy = bisect.bisect_left(self._starts, place) - 1
+        if copy < 0:
+            return place
+        return self._left[copy] + max(place - self._ends[copy], 0)
 
 
 def _occurrences(text, code):
     """Returns the start and end of each copy of a code in a text."""
-    pattern = code.copies or re.compile(re.escape(code.shown))
-    return [match.span() for match in pattern.finditer(text)]
-
-
-def _copied(code, text):
-    """Returns a code as a translation has it: with its own marks in a number."""
-    return dataclasses.replace(code, pieces=(text,)) if code.copies else code
+    spans, place, length = [], 0, len(code.shown)
+    while (place := text.find(code.shown, place)) >= 0:
+        spans.append((place, place + length))
+        place += length
+    return spans
 
 
 def _spans(codes, pairs, copies, places, left):
@@ -270,13 +309,15 @@ class _Assembly:
         self.parts: list[str | Code] = []
         self._text, self._done = text, 0
         self._needs_space = False  # Before the next text.
+        self._has_space = True  # At the end of what a reader sees, or nothing is there yet.
+        self._spans = 0  # Place in `parts` of the spans that begin at the end of it.
 
     def add(self, place: int, code: Code, spaced: tuple[bool, bool] = (False, False)):
         """Adds a code at a place of the text, with the spaces that it had around it."""
         self._add_text(place)
         if spaced[0] or (self._needs_space and code.role is Role.ALONE):
             self._add_space()
-        self.parts.append(code)
+        self._append(code)
         self._needs_space = self._needs_space or spaced[1]
 
     def finish(self) -> list[str | Code]:
@@ -289,20 +330,24 @@ class _Assembly:
             return
         text, self._done = self._text[self._done : place], place
         if self._needs_space and text[0] not in _CLOSING and not text[0].isspace():
-            self.parts.append(" ")
+            self._append(" ")
         self._needs_space = False
-        self.parts.append(text)
+        self._append(text)
+
+    def _append(self, part):
+        self.parts.append(part)
+        if not _is_markup(part):
+            self._has_space = isinstance(part, str) and part[-1].isspace()
+        if not _is_markup(part) or part.role is Role.CLOSE:
+            self._spans = len(self.parts)
 
     def _add_space(self):
         """Adds a space, unless there is one, before the spans that begin here."""
         self._needs_space = False
-        last = next((part for part in reversed(self.parts) if not _is_markup(part)), None)
-        if last is None or (isinstance(last, str) and last[-1].isspace()):
-            return
-        place = len(self.parts)
-        while _is_markup(part := self.parts[place - 1]) and part.role is not Role.CLOSE:
-            place -= 1
-        self.parts.insert(place, " ")
+        if not self._has_space:
+            self.parts.insert(self._spans, " ")
+            self._has_space = True
+            self._spans += 1
 
 
 def _is_markup(part):
@@ -328,7 +373,8 @@ def _written(roots, text):
 
 def _in_order(codes, copies, places, left):
     """Returns the translation with the codes in the order of the source, at rising places."""
-    divided = _divided(codes, left.text)
+    gaps = gaps_in(left.text)
+    divided = _divided(codes, left.text, gaps)
     assembly, done = _Assembly(left.text), 0
     ranges = _ranges(codes, divided, len(left.text))
     for number, (taken, within) in enumerate(zip(codes, ranges, strict=True)):
@@ -337,7 +383,7 @@ def _in_order(codes, copies, places, left):
             place = divided[number]
         else:
             start = copies[number][0] if number in copies else places.point(taken.start)
-            place = within.fitted(left.place(start), taken.start, left.text)
+            place = within.fitted(left.place(start), taken.start, gaps)
             if number not in copies and taken.code.is_text:
                 spaced = taken.spaced
         done = max(place, done)
@@ -353,15 +399,17 @@ class _Range(NamedTuple):
     start: int
     end: int
 
-    def fitted(self, place: int, source_place: int, text: str) -> int:
-        """Returns a place of the translation, moved between two words if it is outside."""
+    def fitted(self, place: int, source_place: int, gaps: Sequence[int]) -> int:
+        """Returns a place of the translation, moved to one of the gaps if it is outside."""
         if self.start <= place <= self.end:
             return place
         length = self.source_end - self.source_start
         share = (source_place - self.source_start) / length if length else 0
         wanted = self.start + share * (self.end - self.start)
-        gaps = (i for i in range(self.start + 1, self.end) if text[i].isspace())
-        return min([self.start, *gaps, self.end], key=lambda gap: abs(gap - wanted))
+        first, last = bisect.bisect_right(gaps, self.start), bisect.bisect_left(gaps, self.end)
+        near = bisect.bisect_left(gaps, wanted, first, max(first, last))
+        among = [self.start, *gaps[max(first, near - 1) : min(near + 1, last)], self.end]
+        return min(among, key=lambda gap: abs(gap - wanted))
 
 
 def _ranges(codes, divided, length):
@@ -380,10 +428,10 @@ def _ranges(codes, divided, length):
         yield _Range(source_start, source_end, start, max(start, end))
 
 
-def _divided(codes, text):
+def _divided(codes, text, gaps):
     """Returns the places of the codes that divide a translation, and of those beside them."""
     dividing = [number for number, taken in enumerate(codes) if taken.code.share is not None]
-    places = divisions(text, [codes[number].code.share for number in dividing])
+    places = divisions(text, gaps, [codes[number].code.share for number in dividing])
     divided = dict(zip(dividing, places, strict=True))
     for number, place in [*divided.items()]:
         behind = place + (text[place : place + 1].isspace())

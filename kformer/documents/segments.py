@@ -7,6 +7,7 @@ as it went in.
 
 import dataclasses
 import enum
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -44,8 +45,8 @@ class Code:
         shown: The text that the translator reads in its place.
         share: For a code that divides a translation: the share of the text before it, from 0 to 1.
         is_text: Whether it is a placeholder in the text, which is escaped like text.
-        copies: The regular expression of what a translation may have in its place, for its shown
-            text alone None.
+        is_amount: Whether it is text that the translator writes, and stands for itself only if a
+            translation lacks its digits.
     """
 
     pieces: tuple["str | Segment", ...]
@@ -54,7 +55,7 @@ class Code:
     shown: str = ""
     share: float | None = None
     is_text: bool = False
-    copies: re.Pattern | None = None
+    is_amount: bool = False
 
     @property
     def raw(self) -> str:
@@ -100,7 +101,6 @@ class Segment:
 
 Piece = str | Segment
 MOST_PARTS = 50_000  # Of a segment, each of which takes a kilobyte while it is translated.
-_HIDDEN = "hidden"  # Name of the codes that `SegmentBuilder.hidden` adds.
 _SPACES = re.compile("[ \t\r\n\f]+")
 
 
@@ -122,12 +122,27 @@ def escaping(escape: Callable[[str], str]) -> Write:
 
 @dataclasses.dataclass(slots=True)
 class _SegmentPart:
-    """Text or a code between two places of the document."""
+    """Text or a code between two places of the document.
+
+    Attributes:
+        start, end: The places.
+        part: The text or the code.
+        segments: The segments of the attributes of a code.
+    """
 
     start: int
     end: int
     part: str | Code
-    segments: tuple[Segment, ...] = ()  # Of attributes.
+    segments: tuple[Segment, ...] = ()
+
+
+@dataclasses.dataclass(slots=True)
+class _Hidden:
+    """A code of neighbours that are not translated, before it is made of all of them."""
+
+    start: int
+    end: int
+    shown: list[str]
 
 
 class SegmentBuilder:
@@ -152,6 +167,7 @@ class SegmentBuilder:
         self._document, self._unescape, self._writer = document, unescape, writer
         self._collapse, self._ordered = collapse, ordered
         self._items: list[_SegmentPart] = []
+        self._hidden: _Hidden | None = None  # Behind the items.
         self._output: list[Piece] = []
         self._done = 0  # Characters that are in the output, or were.
         self._line, self._counted = 1, 0
@@ -175,6 +191,7 @@ class SegmentBuilder:
 
     def text(self, start: int, end: int, unescape: Callable[[str], str] | None = None):
         """Adds text; white space at its ends is apart, so that it stays if a segment ends there."""
+        self._add_hidden()
         unescape = unescape or self._unescape
         raw = self._document[start:end]
         first = start + len(raw) - len(raw.lstrip())
@@ -192,6 +209,7 @@ class SegmentBuilder:
 
     def gap(self, start: int, end: int):
         """Adds what is between two lines of a text, such as a line break, as a space."""
+        self._add_hidden()
         self._items.append(_SegmentPart(start, end, " "))
 
     def code(
@@ -205,6 +223,7 @@ class SegmentBuilder:
         share: float | None = None,
     ):
         """Adds a code; `segments` are its attributes that are translated."""
+        self._add_hidden()
         if len(self._items) >= MOST_PARTS:
             raise ValueError(
                 f"A paragraph must have at most {MOST_PARTS:,} texts and tags. "
@@ -218,15 +237,25 @@ class SegmentBuilder:
 
     def hidden(self, start: int, end: int, shown: str = ""):
         """Adds what is not translated; with a hidden neighbour, it is one code."""
-        last = self._items[-1] if self._items else None
-        if last and isinstance(last.part, Code) and last.part.name == _HIDDEN:
-            start, shown = last.start, last.part.shown + shown
-            self._items.pop()
-        self.code(start, end, name=_HIDDEN, shown=shown)
+        if self._hidden is None:
+            self._hidden = _Hidden(start, end, [])
+        self._hidden.end = end
+        if shown:
+            self._hidden.shown.append(shown)
+
+    def _add_hidden(self):
+        if hidden := self._hidden:
+            self._hidden = None
+            self.code(hidden.start, hidden.end, shown="".join(hidden.shown))
+
+    def _take_items(self):
+        self._add_hidden()
+        items, self._items = self._items, []
+        return items
 
     def end_segment(self):
         """Ends the segment: a tag of a block, or a line break, follows."""
-        items, self._items = self._items, []
+        items = self._take_items()
         first, last = _bounds(items)
         inside = items[first:last]
         if not any(isinstance(item.part, str) and has_letter(item.part) for item in inside):
@@ -245,7 +274,7 @@ class SegmentBuilder:
 
     def collect(self) -> tuple[str | Code, ...]:
         """Returns the parts that were added, for a segment elsewhere, instead of ending one."""
-        items, self._items = self._items, []
+        items = self._take_items()
         return tuple(_merged(item.part for item in items))
 
     def emit(self, segments: Iterable[Segment]):
@@ -284,17 +313,17 @@ def collapsed(text: str) -> str:
 
 def _merged(parts):
     """Yields parts, neighbouring texts as one."""
-    text = ""
+    texts: list[str] = []
     for part in parts:
         if isinstance(part, str):
-            text += part
+            texts.append(part)
             continue
-        if text:
-            yield text
-        text = ""
+        if texts:
+            yield "".join(texts)
+        texts = []
         yield part
-    if text:
-        yield text
+    if texts:
+        yield "".join(texts)
 
 
 def partners(parts: Sequence[Code | str]) -> tuple[dict[int, int], bool]:
@@ -327,7 +356,13 @@ def _bounds(items):
     """
     parts = [item.part for item in items]
     pairs, _ = partners(parts)
+    inside = [*itertools.accumulate((not _is_outside(part) for part in parts), initial=0)]
     first, last = 0, len(parts)
+
+    def is_empty(start, end):
+        """Returns whether a span has nothing inside."""
+        return inside[end] == inside[start + 1]
+
     while first < last:
         if _is_outside(parts[first]) or (_is_end(parts[first]) and first not in pairs):
             first += 1
@@ -335,13 +370,9 @@ def _bounds(items):
             last -= 1
         elif pairs.get(first) == last - 1:
             first, last = first + 1, last - 1
-        elif (end := pairs.get(first, first)) > first and all(
-            map(_is_outside, parts[first + 1 : end])
-        ):
+        elif (end := pairs.get(first, first)) > first and is_empty(first, end):
             first = end + 1
-        elif (start := pairs.get(last - 1, last)) < last - 1 and all(
-            map(_is_outside, parts[start + 1 : last - 1])
-        ):
+        elif (start := pairs.get(last - 1, last)) < last - 1 and is_empty(start, last - 1):
             last = start
         else:
             break

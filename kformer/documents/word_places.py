@@ -4,6 +4,8 @@ The texts are compared sentence by sentence, so that a place in one sentence is 
 """
 
 import bisect
+import functools
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -59,31 +61,41 @@ class WordPlaces:
         ]
         self._starts = [word[0] for word in self._words]
         self._ends = [word[1] for word in self._words]
+        # Places of the first words of sentences among all words, and of the end of all.
+        lengths = itertools.accumulate((len(words.source) for words in self._sentences), initial=0)
+        self._firsts = [*lengths]
+        self._copies: dict[str, tuple[int, int] | None] = {}
+        self._targets = functools.cache(self._target_of)
+        bare = source.strip()
+        self._first = source.index(bare) if bare else len(source)
+        self._behind = self._first + len(bare)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Returns the place in the translation of the source's characters from start to end."""
         first = bisect.bisect_right(self._ends, start)
         last = bisect.bisect_left(self._starts, end)
-        if first >= last or not self._source[start:end].strip():
+        if first >= last:
             point = self.point(start)
             return point, point
         if (copied := self._copied(start, end)) is not None:
             return copied
         begin, stop = len(self._target), 0
-        for number, indices in _grouped(self._words[first:last]):
-            one_begin, one_stop = self._targets(number, indices[0], indices[-1])
-            begin, stop = min(begin, one_begin), max(stop, one_stop)
-        if self._source[start : self._starts[first]].strip():  # A bracket or a quotation mark.
+        for number in range(self._words[first][2], self._words[last - 1][2] + 1):
+            base, behind = self._firsts[number : number + 2]
+            indices = max(first, base) - base, min(last, behind) - 1 - base
+            target_begin, target_stop = self._targets(number, *indices)
+            begin, stop = min(begin, target_begin), max(stop, target_stop)
+        if _has_marks(self._source, start, self._starts[first]):
             begin = _before_marks(self._target, begin)
-        if self._source[self._ends[last - 1] : end].strip():
+        if _has_marks(self._source, self._ends[last - 1], end):
             stop = _behind_marks(self._target, stop)
         return begin, stop
 
     def point(self, place: int) -> int:
         """Returns the place in the translation of a place between two characters of the source."""
-        if not self._source[:place].strip():
+        if place <= self._first:
             return min(place, len(self._target) - len(self._target.lstrip()))
-        if not self._source[place:].strip():
+        if place >= self._behind:
             behind = len(self._source) - place
             return max(len(self._target) - behind, len(self._target.rstrip()))
         behind = bisect.bisect_right(self._ends, place) - 1  # The last word that ends before it.
@@ -92,7 +104,8 @@ class WordPlaces:
             start, end = self._span_of(behind + 1)
             middle = sum(self._words[behind + 1][:2]) / 2
             return start if place < middle else end
-        gap = self._source[self._ends[behind] if behind >= 0 else 0 : place]
+        before = self._ends[behind] if behind >= 0 else 0
+        gap = self._source[max(before, place - _MOST_MARKS) : place]
         if behind >= 0 and (ahead == len(self._words) or not gap.strip(_MARKS)):
             end = self._span_of(behind)[1]
             if self._target.startswith(gap, end):
@@ -100,7 +113,8 @@ class WordPlaces:
             return _behind_marks(self._target, end) if gap else end
         if ahead == len(self._words):
             return 0
-        start, gap = self._span_of(ahead)[0], self._source[place : self._starts[ahead]]
+        start = self._span_of(ahead)[0]
+        gap = self._source[place : min(self._starts[ahead], place + _MOST_MARKS)]
         if self._target.endswith(gap, 0, start):
             return start - len(gap)
         return _before_dashes(self._target, start) if gap.strip() else start
@@ -109,7 +123,7 @@ class WordPlaces:
         _, _, number, index = self._words[word]
         return self._targets(number, index, index)
 
-    def _targets(self, number, first, last):
+    def _target_of(self, number, first, last):
         """Returns the start and end of the target words for words of a sentence."""
         words = self._sentences[number]
         if not words.target:
@@ -124,16 +138,25 @@ class WordPlaces:
 
     def _copied(self, start, end):
         """Returns the place of characters that source and translation both have once."""
+        if max(len(self._source), len(self._target)) > _MOST_SEARCHED:
+            return None
         text = self._source[start:end].strip()
-        if self._source.count(text) == 1 == self._target.count(text):
-            begin = self._target.index(text)
-            return begin, begin + len(text)
+        if text not in self._copies:
+            self._copies[text] = _only_place(text, self._source, self._target)
+        return self._copies[text]
+
+
+def _only_place(text, source, target):
+    begin = target.find(text)
+    if begin < 0 or target.find(text, begin + 1) >= 0 or source.count(text) != 1:
         return None
+    return begin, begin + len(text)
 
 
-LONGEST = (
-    200  # Words of a sentence that is aligned; of longer ones, they are counted in proportion.
-)
+# Words of a sentence that is aligned; of longer ones, they are counted in proportion.
+LONGEST = 200
+_MOST_SEARCHED = 20_000  # Characters of a text that is searched for what each span has.
+_MOST_MISSING = 100  # Sentences that are searched in vain; the text then has none behind them.
 _SHARE = 0.5  # A word is in a span if more of its weight is at the words of the span.
 
 
@@ -153,16 +176,25 @@ def _heaviest(gains):
 _MARKS = ".,;:!?…)]}»”’\"'%"
 
 
+_MOST_MARKS = 100  # Beside a word, that are looked at.
+
+
+def _has_marks(text, start, end):
+    """Returns whether there is a mark, such as a bracket, between two places."""
+    return bool(text[start : min(end, start + _MOST_MARKS)].strip())
+
+
 def _before_marks(text, place):
-    while place and not text[place - 1].isspace() and not text[place - 1].isalnum():
+    least = max(0, place - _MOST_MARKS)
+    while place > least and not text[place - 1].isspace() and not text[place - 1].isalnum():
         place -= 1
     return place
 
 
 def _before_dashes(text, place):
     """Returns the place of the marks before a word that are not those behind the last word."""
-    start = place
-    while start and not text[start - 1].isalnum():
+    start, least = place, max(0, place - _MOST_MARKS)
+    while start > least and not text[start - 1].isalnum():
         start -= 1
     while start < place and (text[start].isspace() or text[start] in _MARKS):
         start += 1
@@ -170,26 +202,22 @@ def _before_dashes(text, place):
 
 
 def _behind_marks(text, place):
-    while place < len(text) and not text[place].isspace() and not text[place].isalnum():
+    most = min(len(text), place + _MOST_MARKS)
+    while place < most and not text[place].isspace() and not text[place].isalnum():
         place += 1
     return place
 
 
-def _grouped(words):
-    """Yields the number of each sentence, and the places of its words."""
-    indices: dict[int, list[int]] = {}
-    for _, _, number, index in words:
-        indices.setdefault(number, []).append(index)
-    return indices.items()
-
-
 def _located(source, target, sentences):
     """Returns the words of each sentence that is in both texts, behind the one before it."""
-    located, source_end, target_end = [], 0, 0
+    located, source_end, target_end, missing = [], 0, 0, 0
     for pair in sentences:
         source_start = source.find(pair.source, source_end)
         target_start = target.find(pair.target, target_end)
         if source_start < 0 or target_start < 0:
+            missing += 1
+            if missing > _MOST_MISSING:
+                break
             continue
         located.append(_words(pair, source_start, target_start))
         source_end = source_start + len(pair.source)
@@ -243,19 +271,27 @@ def _moved(spans, by):
     return [(start + by, end + by) for start, end in spans]
 
 
-def divisions(text: str, shares: Sequence[float]) -> list[int]:
-    """Returns rising places that divide a text between words, near to the given shares of it."""
-    ends = [place for place in range(1, len(text)) if text[place].isspace()]
-    if not ends:
-        ends = [*range(1, len(text))]
+def gaps_in(text: str) -> list[int]:
+    """Returns the places of the white space in a text, but for its first character."""
+    return [place for place in range(1, len(text)) if text[place].isspace()]
+
+
+def divisions(text: str, gaps: Sequence[int], shares: Sequence[float]) -> list[int]:
+    """Returns rising places that divide a text at its gaps, near to the given shares of it."""
+    ends = gaps or range(1, len(text))
     places, first = [], 0
     for number, share in enumerate(shares):
-        rest = len(shares) - number - 1
-        among = ends[first : max(len(ends) - rest, first + 1)]
-        if not among:
+        last = max(len(ends) - (len(shares) - number - 1), first + 1)  # Others are for the rest.
+        last = min(last, len(ends))
+        if first >= last:
             places.append(len(text))
             continue
-        place = min(range(len(among)), key=lambda index: abs(among[index] - share * len(text)))
-        places.append(among[place])
-        first += place + 1
+        wanted = share * len(text)
+        near = bisect.bisect_left(ends, wanted, first, last)
+        index = min(
+            range(max(near - 1, first), min(near + 1, last)),
+            key=lambda index: abs(ends[index] - wanted),
+        )
+        places.append(ends[index])
+        first = index + 1
     return places

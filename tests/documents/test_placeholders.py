@@ -15,13 +15,13 @@ from kformer.text.source_marks import ABOUT, PLACEHOLDER_SYMBOLS
     [
         ("brace", "{name} {0} {n, plural, one {# file} other {# files}}"),
         ("double-brace", "{{ user.name }}"),
-        ("template", "${x} %{count} #{y}"),
+        ("template", "${x} %{count} #{y} {% if x % 2 %} {# 50 % # #}"),
         ("printf", "%s %1$d %@ %(name)s %-5.2f %% %dKB %lld %#@files@"),
         ("nesting", "$t(common.ok)"),
         ("url", "https://example.org/a?b=c&d=e/ www.example.org/x"),
         ("email", "ann.b+c@mail.example.org"),
         ("tag", "<br/> </b> <a href='x'> &nbsp; &#8212;"),
-        ("quantity", "5 km 2.5\u00a0kg 50% 1,000 € $9.99 20 °C 3 GB"),
+        ("quantity", "5 km/h 2.5\u00a0kg 50% 1,000 € $9.99 20 °C 3 GB £2.8bn 1 500 m US$ 1"),
         ("emoji", "😀 👩‍🚀 →"),
     ],
 )
