@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from kformer.export.tflite.rounded_weights import STEP, packed_int4
+from kformer.export.tflite.rounded_weights import packed_int4
 from kformer.export.tflite_graph.int8_weights import quantized_rows
 
 # The two int4 numbers of each byte: float32 (256, 2), the number in the lower bits first.
@@ -84,7 +84,8 @@ class _QuantizedRows:
         table = np.asarray(memoryview(variable.value.read_value()))  # Without a copy.
         self._rows, scales = quantized_rows(table)
         if bits == 4:
-            self._rows, scales = packed_int4(self._rows).reshape(len(table), -1), scales * STEP
+            self._rows, steps = packed_int4(self._rows)
+            scales = scales * steps
         self._scales, self._width = scales[:, None], table.shape[1]  # (V, 1), D
 
     def __call__(self, ids: tf.Tensor):

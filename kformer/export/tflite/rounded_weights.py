@@ -92,9 +92,6 @@ def _code():
     return code
 
 
-STEP = np.float32(127 / 7)  # Of int4, in steps of int8.
-
-
 def store_as_int4(model: schema.ModelT):
     """Rounds the weights of the layers from int8 to int4.
 
@@ -110,13 +107,14 @@ def store_as_int4(model: schema.ModelT):
     for tensor in _constants(model, schema.BuiltinOperator.FULLY_CONNECTED, 1):
         if tensor.type == schema.TensorType.INT8 and tuple(tensor.shape) not in embeddings:
             weights[id(tensor)] = tensor
-    rounded = {}  # Index of an int8 buffer, which other tensors may read -> of its int4 buffer.
+    rounded = {}  # Index of an int8 buffer, which others may read -> of its int4 buffer, steps.
     for tensor in weights.values():
         if tensor.buffer not in rounded:
-            packed = packed_int4(numbers_of(model, tensor))
-            rounded[tensor.buffer] = add_buffer(model, packed)
-        tensor.quantization.scale = tensor.quantization.scale * STEP
-        tensor.type, tensor.buffer = schema.TensorType.INT4, rounded[tensor.buffer]
+            packed, steps = packed_int4(numbers_of(model, tensor))
+            rounded[tensor.buffer] = add_buffer(model, packed.reshape(-1)), steps
+        tensor.buffer, steps = rounded[tensor.buffer]
+        tensor.quantization.scale = tensor.quantization.scale * steps
+        tensor.type = schema.TensorType.INT4
 
 
 def _constants(model, operator, place):
@@ -129,8 +127,17 @@ def _constants(model, operator, place):
                     yield tensor
 
 
-def packed_int4(numbers: np.ndarray):
-    """Returns int8 numbers as int4, two per byte, the first in the lower bits: uint8 (bytes,)."""
-    rounded = np.rint(numbers.ravel() / STEP).astype(np.int8).view(np.uint8) & 15
-    pairs = np.pad(rounded, (0, len(rounded) % 2)).reshape(-1, 2)
-    return pairs[:, 0] | pairs[:, 1] << 4
+def packed_int4(rows: np.ndarray):
+    """Rounds each row of an int8 matrix (F, D) to int4.
+
+    Returns:
+        packed: uint8 (F, D / 2), two int4 a byte, the first in the lower bits; (bytes,) for an odd
+            number of columns, since bytes then hold numbers of two rows.
+        steps: float32 (F,), the steps of int4 in steps of int8.
+    """
+    largest = np.abs(rows.astype(np.int16)).max(axis=1)
+    steps = np.where(largest, largest, 1).astype(np.float32) / np.float32(7)
+    rounded = np.rint(rows / steps[:, None]).astype(np.int8).view(np.uint8) & 15
+    flat = np.pad(rounded.ravel(), (0, rounded.size % 2)).reshape(-1, 2)
+    packed = flat[:, 0] | flat[:, 1] << 4
+    return (packed if rows.shape[1] % 2 else packed.reshape(len(rows), -1)), steps

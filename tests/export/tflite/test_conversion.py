@@ -125,3 +125,21 @@ def test_rows_are_rounded_to_the_nearest_of_their_255_numbers():
     assert rows.min() == -127 and rows.max() == 127
     assert (np.abs(rows * scales[:, None] - table) <= 0.5001 * scales[:, None]).all()
     assert not rows[7].any()
+
+
+def test_rows_of_integers_times_a_step_stay_these_integers():
+    integers = RANDOM.integers(-90, 91, size=(61, 37))
+    integers[0], integers[1, 1:] = 0, 0
+    steps = RANDOM.uniform(1e-4, 1e-2, size=(61, 1)).astype(np.float32)
+    table = integers.astype(np.float32) * steps
+    rows, scales = quantized_rows(table)
+    np.testing.assert_allclose(rows * scales[:, None], table, rtol=1e-6)
+    same = (rows[2:] == integers[2:]).all(axis=1)
+    assert same.mean() > 0.9  # A row of even integers has a greater step.
+
+
+def test_integers_that_are_too_large_are_rounded():
+    table = RANDOM.integers(-1000, 1001, size=(61, 37)).astype(np.float32)
+    rows, scales = quantized_rows(table)
+    assert (np.abs(rows).max(axis=1) == 127).all()
+    assert (np.abs(rows * scales[:, None] - table) <= 0.5001 * scales[:, None]).all()
