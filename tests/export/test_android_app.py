@@ -3,8 +3,10 @@
 Android and LiteRT are stand-ins: Node.js has Android's ICU, and Python's LiteRT runs the file.
 """
 
+import json
 import shutil
 import warnings
+import zipfile
 from functools import partial
 
 import keras
@@ -138,6 +140,30 @@ def test_a_download_is_compared_with_its_checksum(app, android_project, toy_tfli
     file.write_bytes(content[: len(content) // 2])
     answer = app("open", assets=assets, file=str(file))
     assert answer.startswith("IOException: The .tflite file is not whole")
+
+
+def test_a_device_without_a_library_of_litert_gets_an_exception(app, android_project, tmp_path):
+    file = tmp_path / "other-processor.tflite"
+    shutil.copy(android_project / ASSETS / "translator.tflite", file)
+    answer = app("open", assets=str(android_project / ASSETS), file=str(file))
+    assert answer.startswith("UnsupportedOperationException: LiteRT does not run on this device")
+    assert "UnsatisfiedLinkError: no litert_jni" in answer
+
+
+def test_the_test_of_the_project_passes(app, android_project, tmp_path):
+    assets = str(android_project / ASSETS)
+    assert app("test", assets=assets) == "passed"
+    with zipfile.ZipFile(android_project / ASSETS / "translator.tflite") as archive:
+        [first, *_] = json.loads(archive.read("test_vectors.json"))
+    damaged = tmp_path / "assets"
+    shutil.copytree(assets, damaged)
+    content = (damaged / "translator.tflite").read_bytes()
+    translation = json.dumps(first["translation"]).encode()
+    assert content.count(b'"translation": ' + translation) == 1
+    other = b'"' + b"x" * (len(translation) - 2) + b'"'
+    (damaged / "translator.tflite").write_bytes(content.replace(translation, other))
+    answer = app("test", assets=str(damaged))
+    assert answer == f"IllegalStateException: {first['translation']} instead of {other.decode()[1:-1]}"
 
 
 def test_languages_are_chosen_by_their_code(app, android_project, tmp_path):

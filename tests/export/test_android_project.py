@@ -75,6 +75,30 @@ def test_the_file_stays_uncompressed_in_the_app(project):
     assert 'androidResources { noCompress += "tflite" }' in build
 
 
+def test_a_release_keeps_the_classes_that_native_code_names(project):
+    build = (project / "app/build.gradle.kts").read_text("utf-8")
+    assert "isMinifyEnabled = true" in build and '"proguard-rules.pro")' in build
+    rules = (project / "app/proguard-rules.pro").read_text("utf-8")
+    imported = re.findall(r"import (com\.google\.[\w.]+)\.\w+", "\n".join(kotlin(project).values()))
+    assert imported and all(f"-keep class {package}.** {{ *; }}" in rules for package in imported)
+
+
+def test_insets_and_padding_are_of_two_views(project):
+    layout = ElementTree.parse(project / MAIN / "res/layout/main.xml")
+    android = "{http://schemas.android.com/apk/res/android}"
+    fitting = [view for view in layout.iter() if view.get(f"{android}fitsSystemWindows")]
+    assert fitting == [layout.getroot()]
+    assert not any(name.startswith(f"{android}padding") for name in layout.getroot().keys())
+
+
+def test_icons_of_the_bars_are_dark_on_light_windows_alone(project):
+    for folder, is_light in {"values": True, "values-v27": True, "values-night": False}.items():
+        [style] = ElementTree.parse(project / MAIN / f"res/{folder}/themes.xml").getroot()
+        items = {item.get("name"): item.text for item in style}
+        assert (".Light." in style.get("parent")) == is_light
+        assert (items.get("android:windowLightStatusBar") == "true") == is_light
+
+
 def test_a_name_is_escaped_where_it_stands(toy_tflite, tmp_path):
     odd = changed(toy_tflite, tmp_path / "odd.tflite", source_language="<o'&>")
     project = export_android_project(odd, tmp_path / "app")

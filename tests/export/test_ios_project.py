@@ -104,6 +104,12 @@ def test_xcode_finds_every_file_at_its_place_and_builds_it_once(project):
     assert {*references} == {*objects}
 
 
+def test_the_model_runs_with_xnnpack(project):
+    model = swift(project)["TranslatorModel.swift"]
+    [options] = re.findall(r"(\w+)\.isXNNPackEnabled = true", model)
+    assert f"Interpreter(modelPath: file.path, options: {options})" in model
+
+
 def test_the_project_file_is_the_same_in_each_export(project, toy_tflite, tmp_path):
     other = export_ios_project(toy_tflite, tmp_path / "other")
     assert objects_of(other) == objects_of(project)

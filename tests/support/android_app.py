@@ -11,7 +11,7 @@ from pathlib import Path
 from browser.chromium import NotHere, installed_packages
 
 STAND_INS = Path(__file__).parent / "android"
-MAIN = "app/src/main"
+APP, MAIN = "app/src", "app/src/main"
 SOURCES, ASSETS = f"{MAIN}/kotlin", f"{MAIN}/assets"
 PACKAGE = f"{SOURCES}/kformer"
 _ANDROID = "{http://schemas.android.com/apk/res/android}"
@@ -19,7 +19,11 @@ _ANDROID = "{http://schemas.android.com/apk/res/android}"
 
 def resources(project):
     """Returns the resources of a project: pairs such as ("string", "app_name")."""
-    defined = {("layout", path.stem) for path in (project / MAIN / "res/layout").iterdir()}
+    defined = {
+        (kind, path.stem)
+        for kind in ("layout", "drawable")
+        for path in (project / MAIN / "res").glob(f"{kind}*/*.xml")
+    }
     for path in (project / MAIN / "res").glob("values*/*.xml"):
         for element in ElementTree.parse(path).getroot():
             defined.add((element.tag, element.get("name")))
@@ -53,7 +57,7 @@ def compile_app(compiler, project, folder) -> Path:
     """
     jar, numbers = folder / "app.jar", folder / "R.kt"
     numbers.write_text(_class_of_resources(project), "utf-8")
-    sources = [*(project / SOURCES).rglob("*.kt"), *STAND_INS.glob("*.kt"), numbers]
+    sources = [*(project / APP).rglob("*.kt"), *STAND_INS.glob("*.kt"), numbers]
     result = subprocess.run(
         [
             "bash",

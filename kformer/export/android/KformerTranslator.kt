@@ -155,6 +155,7 @@ class KformerTranslator private constructor(
          *
          * @param threads Number of threads of the processor that a sentence is computed on.
          * @throws java.io.IOException It is no translator, or damaged.
+         * @throws UnsupportedOperationException LiteRT has no library for the device's processor.
          */
         suspend fun fromAssets(context: Context, name: String = MODEL, threads: Int = 1): KformerTranslator =
             open(context, threads) { options ->
@@ -167,7 +168,10 @@ class KformerTranslator private constructor(
                 metadata to CompiledModel.create(context.assets, name, options)
             }
 
-        /** Opens a file outside of the app, such as a download, and compares it with its checksum. */
+        /**
+         * Opens a file outside of the app, such as a download, and compares it with its checksum. It
+         * throws as [fromAssets] does.
+         */
         suspend fun fromFile(context: Context, file: File, threads: Int = 1): KformerTranslator =
             open(context, threads) { options ->
                 Metadata.ofWhole(file) to CompiledModel.create(file.path, options)
@@ -196,6 +200,10 @@ class KformerTranslator private constructor(
             } catch (error: Throwable) { // Also if the coroutine was cancelled.
                 thread.executor.execute { opened?.close() }
                 thread.close()
+                // An app that catches exceptions would end by this error, an `UnsatisfiedLinkError` at first.
+                if (error is LinkageError) {
+                    throw UnsupportedOperationException("LiteRT does not run on this device: $error", error)
+                }
                 throw error
             }
         }

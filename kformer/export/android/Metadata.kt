@@ -68,7 +68,7 @@ internal class Metadata private constructor(private val content: JSONObject) {
 }
 
 /** Returns the text of a file in the ZIP archive at the end of `bytes`. */
-private fun inArchive(bytes: ByteBuffer, name: String): String {
+internal fun inArchive(bytes: ByteBuffer, name: String): String {
     val view = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN)
     fun short(place: Int) = view.getShort(place).toInt() and 0xffff
     fun text(start: Int, length: Int): String {

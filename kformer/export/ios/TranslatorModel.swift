@@ -20,6 +20,7 @@ final class TranslatorModel {
   init(file: URL, metadata: Metadata, threads: Int) throws {
     var options = Interpreter.Options()
     options.threadCount = threads
+    options.isXNNPackEnabled = true  // Off by default; without it int8 is slower and rounds otherwise.
     let interpreter = try Interpreter(modelPath: file.path, options: options)
     runner = try interpreter.signatureRunner(with: Self.signature)  // It keeps the interpreter.
     self.metadata = metadata

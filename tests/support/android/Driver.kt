@@ -3,6 +3,8 @@ package kformer
 
 import android.content.Context
 import android.content.res.AssetManager
+import androidx.test.platform.app.InstrumentationRegistry
+import com.example.translator.TranslatorTest
 import com.google.ai.edge.litert.CompiledModel
 import java.io.File
 import kotlin.system.exitProcess
@@ -67,6 +69,14 @@ private suspend fun answerTo(request: JSONObject): Any? {
             JSONArray(listOf(found.text, names(found.flags), JSONArray(sentences)))
         }
         "cancel" -> cancelled(request.getString("text"))
+        "test" -> {
+            InstrumentationRegistry.targetContext = Context(AssetManager(File(request.getString("assets"))))
+            with(TranslatorTest()) {
+                theFileCarriesExamples()
+                theDeviceTranslatesAsTheMachineThatExportedTheFile()
+            }
+            "passed"
+        }
         "close" -> {
             translator.close()
             while (CompiledModel.closed == 0) Thread.sleep(10)

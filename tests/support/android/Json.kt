@@ -2,6 +2,8 @@
 package org.json
 
 class JSONArray(private val values: List<Any?>) {
+    constructor(json: String) : this((Reader(json).value() as JSONArray).values)
+
     fun length(): Int = values.size
 
     fun get(index: Int): Any = checkNotNull(values[index])
@@ -11,6 +13,8 @@ class JSONArray(private val values: List<Any?>) {
     fun getString(index: Int): String = get(index) as String
 
     fun getJSONArray(index: Int): JSONArray = get(index) as JSONArray
+
+    fun getJSONObject(index: Int): JSONObject = get(index) as JSONObject
 
     override fun toString(): String = values.joinToString(",", "[", "]", transform = ::written)
 }
@@ -23,6 +27,8 @@ class JSONObject private constructor(private val values: LinkedHashMap<String, A
     constructor(json: String) : this((Reader(json).value() as JSONObject).values)
 
     fun keys(): Iterator<String> = values.keys.iterator()
+
+    fun has(name: String): Boolean = name in values
 
     fun isNull(name: String): Boolean = values[name] == null
 

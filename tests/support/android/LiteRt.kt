@@ -7,6 +7,9 @@ import kformer.Helper
 import org.json.JSONArray
 import org.json.JSONObject
 
+/** The name of a file that is opened as on a device for whose processor LiteRT has no library. */
+private const val OTHER_PROCESSOR = "other-processor.tflite"
+
 enum class Accelerator { NONE, CPU, GPU, NPU }
 
 class CompiledModel private constructor(private val path: String) : AutoCloseable {
@@ -60,7 +63,10 @@ class CompiledModel private constructor(private val path: String) : AutoCloseabl
         fun create(assetManager: AssetManager, assetName: String, options: Options): CompiledModel =
             create(assetManager.file(assetName).path, options)
 
-        fun create(filePath: String, options: Options): CompiledModel = CompiledModel(filePath)
+        fun create(filePath: String, options: Options): CompiledModel {
+            if (filePath.endsWith("/$OTHER_PROCESSOR")) throw UnsatisfiedLinkError("no litert_jni")
+            return CompiledModel(filePath)
+        }
     }
 }
 
