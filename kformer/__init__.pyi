@@ -51,7 +51,7 @@ from .tasks.translator import Translator
 from .tasks.word_alignment import HeadScore
 from .text.alignment import AlignmentHead, GoldLinks, WordAlignment, alignment_error_rate
 from .text.glossary import Glossary
-from .text.labels import Predictions, Tagging
+from .text.labels import Prediction, Predictions, Tagging
 from .text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
@@ -75,6 +75,7 @@ __all__ = [
     "LanguageModel",
     "MultiHeadAttention",
     "PositionalEncoding",
+    "Prediction",
     "Predictions",
     "Sample",
     "SavedTranslator",

@@ -3,10 +3,13 @@
 Every message gives the rule first, then the received values.
 """
 
+import functools
+import inspect
 import itertools
 import math
 import operator
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
@@ -121,7 +124,7 @@ def check_choice(name: str, value: Any, among: Collection):
 
 
 def as_texts(texts: Any, name: str) -> list[str]:
-    """Returns the argument `name` as a list of strings.
+    """Returns the argument `name` as a list of strings; methods of a single one: `one_or_many`.
 
     Args:
         texts: list of strings, or another iterable of them: a pandas Series, a NumPy array (B,), a
@@ -149,38 +152,155 @@ def as_texts(texts: Any, name: str) -> list[str]:
     return elements
 
 
-def several_texts(texts: Any) -> tuple[Any, Callable[[list], Any]]:
-    """Returns a string as a list of one, and anything else as it is.
+def single_text(name: str, value: Any) -> str | None:
+    """Returns the argument `name` as a string if it is one text: a string or a scalar of strings.
 
-    Returns:
-        texts: As above.
-        in_same_form: Function from a list of answers to the only one of a string, or to all.
+    Args:
+        value: Any object. A scalar of NumPy or of TensorFlow may hold UTF-8 bytes.
+
+    Raises:
+        ValueError: Bytes are not UTF-8.
     """
-    return ([texts], operator.itemgetter(0)) if isinstance(texts, str) else (texts, list)
+    if isinstance(value, str):
+        return str(value)  # Not NumPy's subclass.
+    if getattr(value, "shape", None) != ():
+        return None
+    for method in ("numpy", "item"):  # Of a tensor, and of an array.
+        value = getattr(value, method, lambda scalar=value: scalar)()
+    if isinstance(value, bytes):
+        return _decoded(name, value)
+    return value if isinstance(value, str) else None
 
 
 Self = TypeVar("Self")
 P = ParamSpec("P")
+One = TypeVar("One", covariant=True)
+Many = TypeVar("Many", covariant=True)
+Answer = TypeVar("Answer")
+Texts = Iterable[str]
 
 
-class _Bound(Protocol[P]):
-    """A method of one text or of several."""
+class _OfTexts(Protocol[P, One, Many]):
+    """A bound method of one text or of several."""
 
     @overload
-    def __call__(self, texts: str, *args: P.args, **kwargs: P.kwargs) -> str: ...  # type: ignore[overload-overlap]
+    def __call__(self, texts: str, *args: P.args, **kwargs: P.kwargs) -> One: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, texts: Iterable[str], *args: P.args, **kwargs: P.kwargs) -> list[str]: ...
+    def __call__(self, texts: Texts, *args: P.args, **kwargs: P.kwargs) -> Many: ...
 
 
-class _Method(Protocol[Self, P]):
+class _OfPrompts(Protocol[P, One, Many]):
+    """The same of prompts."""
+
+    @overload
+    def __call__(self, prompts: str, *args: P.args, **kwargs: P.kwargs) -> One: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, prompts: Texts, *args: P.args, **kwargs: P.kwargs) -> Many: ...
+
+
+class _OfPairs(Protocol[P, One, Many]):
+    """The same of sources and their translations."""
+
+    @overload
+    def __call__(self, sources: str, targets: str, *args: P.args, **kwargs: P.kwargs) -> One: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(
+        self, sources: Texts, targets: Texts, *args: P.args, **kwargs: P.kwargs
+    ) -> Many: ...
+
+
+Bound = TypeVar("Bound", covariant=True)
+
+
+class _Method(Protocol[Bound]):
     """Such a method before it is bound."""
 
-    def __get__(self, instance: Self, owner: type) -> _Bound[P]: ...
+    def __get__(self, instance: Any, owner: type) -> Bound: ...
 
 
-def text_or_texts(method: Callable[Concatenate[Self, Iterable[str], P], Any]) -> _Method[Self, P]:
-    """Returns `method`, for type checkers: it returns a string for a string, a list for others."""
-    return cast(_Method, method)
+def text_or_texts(
+    method: Callable[Concatenate[Self, Texts, P], list[Answer]],
+) -> _Method[_OfTexts[P, Answer, list[Answer]]]:
+    """Returns a method of several texts that answers a single one, too, as `one_or_many` does."""
+    return cast(_Method, one_or_many(method))
+
+
+def text_or_sequence(
+    method: Callable[Concatenate[Self, Texts, P], Sequence[Answer]],
+) -> _Method[_OfTexts[P, Answer, Sequence[Answer]]]:
+    """Returns the same for a protocol, whose methods may return any sequence."""
+    return cast(_Method, one_or_many(method))
+
+
+def for_text_or_texts(
+    function: Callable[Concatenate[Texts, P], list[Answer]],
+) -> _OfTexts[P, Answer, list[Answer]]:
+    """Returns such a function that is no method."""
+    return one_or_many(function)
+
+
+def prompt_or_prompts(
+    method: Callable[Concatenate[Self, Texts, P], list[Answer]],
+) -> _Method[_OfPrompts[P, Answer, list[Answer]]]:
+    """Returns a method of several prompts that continues a single one, too."""
+    return cast(_Method, one_or_many(method))
+
+
+def pair_or_pairs(
+    method: Callable[Concatenate[Self, Texts, Texts, P], list[Answer]],
+) -> _Method[_OfPairs[P, Answer, list[Answer]]]:
+    """Returns a method of several sources and targets that answers a single pair, too."""
+    return cast(_Method, one_or_many(method))
+
+
+_Function = TypeVar("_Function", bound=Callable)
+
+
+def one_or_many(
+    method: _Function, only: Callable[[Any], Any] = operator.itemgetter(0)
+) -> _Function:
+    """Returns a method of several texts that answers a single text with the answer to it alone.
+
+    Arguments that belong to the texts one by one, `targets` and `prefixes`, are then single, too.
+
+    Args:
+        method: A method or function. Its first argument, after `self`, is an iterable of strings.
+        only: Function from its answers to the answer for an only text.
+    """
+    signature = inspect.signature(method)
+    names = [*signature.parameters]
+    place = 1 if names[0] == "self" else 0
+    name, parallel = names[place], {"targets", "prefixes"} & {*names}
+
+    @functools.wraps(method)
+    def answer(*args, **kwargs):
+        text = single_text(name, args[place] if len(args) > place else kwargs.get(name))
+        if text is None:
+            return method(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.arguments[name] = [text]
+        for companion in parallel:
+            single = single_text(companion, bound.arguments.get(companion))
+            if single is not None:
+                bound.arguments[companion] = [single]
+        return only(method(*bound.args, **bound.kwargs))
+
+    return cast(_Function, answer)
+
+
+def stacklevel_of_user() -> int:
+    """Returns the `stacklevel` with which the calling function warns of the user's own line.
+
+    That is the first line outside of the package, or in its command line.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_inside(module):
+    return f"{module}.".startswith("kformer.") and not module.startswith("kformer.cli")
 
 
 def replace_lone_surrogates(text: str) -> str:

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import kformer
 from kformer import Beam, SearchOptions, Tokenizer, Transformer, Translator
-from kformer.arguments import as_texts, check_integer, check_number, several_texts
+from kformer.arguments import as_texts, check_integer, check_number, single_text, stacklevel_of_user
 from kformer.decoding.search.constraints import NoRepeat, RepetitionPenalty
 from kformer.export import export_saved_model, export_tflite
 from kformer.pocket import PocketTranslator
@@ -165,17 +165,50 @@ def test_every_entrance_names_the_element(translator):
     ):
         with pytest.raises(TypeError, match=r"must be a list of strings\. .*\[1\]=None"):
             ask(wrong)
-        if getattr(ask, "__name__", None) != "translate":
-            with pytest.raises(TypeError, match=r"put a single one into a list: \['ein B'\]\. Rec"):
-                ask("ein B")
 
 
-def test_a_string_is_answered_by_a_string():
-    for text in ("", "ein Bier"):
-        texts, in_same_form = several_texts(text)
-        assert texts == [text] and in_same_form(["a beer"]) == "a beer"
-    texts, in_same_form = several_texts(("ein Bier",))
-    assert texts == ("ein Bier",) and in_same_form(["a beer"]) == ["a beer"]
+@pytest.mark.parametrize(
+    "kind",
+    [str, np.str_, tf.constant, tf.Variable, np.array, lambda text: np.array(text.encode())],
+)
+@pytest.mark.parametrize("text", ["", "straße ☕"])
+def test_a_string_of_any_kind_is_a_single_text(kind, text):
+    assert single_text("texts", kind(text)) == text
+    assert type(single_text("texts", kind(text))) is str
+
+
+@pytest.mark.parametrize("wrong", [None, 7, 2.5, np.int8(3), ["a"], np.array(["a"]), b"a", {"a"}])
+def test_anything_else_is_none(wrong):
+    assert single_text("texts", wrong) is None
+
+
+def test_a_single_text_among_lists_is_refused(translator):
+    for ask in (
+        lambda: translator.score(["a"], "b"),
+        lambda: translator.translate(["a"], prefixes="b"),
+        lambda: translator.translate(b"b"),
+    ):
+        with pytest.raises(TypeError, match=r"put a single one into a list: \[b?'b'\]\. Received:"):
+            ask()
+    with pytest.raises(ValueError, match=r"Received: 1 sources, 2 targets"):
+        translator.score("a", ["a", "b"])
+    with pytest.raises(ValueError, match=r"Bytes must be UTF-8\. Received: texts=b'\\xff'"):
+        translator.translate(np.array(b"\xff"))
+
+
+def test_a_warning_has_the_line_of_the_user(tmp_path):
+    """And not the line of the package, but in the command line, which has its own messages."""
+
+    def called_in(name, function):
+        namespace = {"__name__": name, "function": function}
+        exec("def call():\n    return function()\n", namespace)
+        return namespace["call"]
+
+    assert stacklevel_of_user() == 1
+    assert called_in("kformer.tasks.translator", stacklevel_of_user)() == 2
+    assert called_in("kformer.x", called_in("kformer", stacklevel_of_user))() == 3
+    assert called_in("kformer.cli.translate", stacklevel_of_user)() == 1
+    assert called_in("kformers", stacklevel_of_user)() == 1
 
 
 def refused(call, *received):
@@ -251,7 +284,12 @@ def test_parts_of_a_translator_in_the_wrong_order_are_refused(translator, tokeni
 
 @pytest.mark.parametrize(
     ("files", "wrong"),
-    [(None, "None"), (7, "7"), ([None], "None"), (["a", b"b"], "b'b', of type bytes")],
+    [
+        (None, "files=None, texts=None"),
+        (7, "7"),
+        ([None], "None"),
+        (["a", b"b"], "b'b', of type bytes"),
+    ],
 )
 def test_text_to_learn_from_is_given_by_paths(files, wrong):
     assert refused(lambda: Tokenizer.train(files, 300), wrong)

@@ -91,6 +91,8 @@ def classifier(transformer: kformer.Transformer, tokenizer: kformer.Tokenizer) -
     kformer.TextClassifier(tokenizer, network, labels=["bad", "good"]).save("classifier.keras")
     model = assert_type(kformer.TextClassifier.load("classifier.keras"), kformer.TextClassifier)
     found: kformer.Predictions = model.predict(["ein bier"])
+    single: kformer.Prediction = model.predict("ein bier")
+    assert_type(single.label, str)
     return assert_type(found.labels, list[str])
 
 
@@ -98,6 +100,7 @@ def language_model(tokenizer: kformer.Tokenizer) -> float:
     decoder = kformer.TransformerDecoder(400, 2, 16, 2, 24)
     model = kformer.LanguageModel(tokenizer, decoder, max_length=64)
     assert_type(model.generate(["a dog"], sample=True, top_p=0.9), list[str])
+    assert_type(model.generate(prompts="a dog", sample=True), str)
     options = kformer.SearchOptions(beam_size=4, n_best=2)
     several = assert_type(model.generations(["a dog"], options), list[list[kformer.Generation]])
     assert_type(several[0][0].text, str)
@@ -110,6 +113,9 @@ def translations(translator: kformer.Translator, texts: list[str]) -> float:
     assert_type(translator.translate("ein bier", beam_size=4), str)
     several = assert_type(translator.translations(texts, options), list[list[kformer.Translation]])
     assert_type(several[0][0].flags, tuple[str, ...])
+    single = assert_type(translator.translations("ein bier", options), list[kformer.Translation])
+    assert_type(translator.score("ein bier", single[0].text), kformer.Scored)
+    assert_type(translator.token_vectors("ein bier"), np.ndarray)
     pages = assert_type(
         translator.split_translations(texts, options, "de"), list[kformer.SplitTranslation]
     )

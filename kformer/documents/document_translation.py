@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kformer.arguments import as_texts
+from kformer.arguments import as_texts, for_text_or_texts
 from kformer.documents.asking import Answers
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
@@ -122,6 +122,7 @@ def translate_content(
     return file.getvalue(), work.report(kind.name)
 
 
+@for_text_or_texts
 def translate_markup(
     texts: Iterable[str],
     translator: Any,
@@ -136,12 +137,12 @@ def translate_markup(
 
     Args:
         texts: Each is read as a document of its own. Those of the kind "text" have no markup, but
-            placeholders.
+            placeholders. Or one string.
         translator, keep, source_language, target_language, glossary: As for `translate_document`.
         kind: A kind of documents that is no archive.
 
     Returns:
-        Each text with only its words translated, and its report.
+        Each text with only its words translated, and its report; such a pair for one string.
 
     Raises:
         ValueError: A text is malformed, or the kind is that of an archive.
@@ -149,7 +150,7 @@ def translate_markup(
     Examples:
         >>> import kformer
         >>> translator = kformer.load("de-en.tflite")
-        >>> [(markup, report)] = kformer.translate_markup(["Ein <b>Hund</b> läuft."], translator)
+        >>> markup, report = kformer.translate_markup("Ein <b>Hund</b> läuft.", translator)
         >>> markup
         'A <b>dog</b> runs.'
     """

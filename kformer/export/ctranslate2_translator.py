@@ -7,7 +7,7 @@ from typing import Any, NotRequired, Self, TypedDict
 
 import sentencepiece
 
-from kformer.arguments import as_texts, check_target_language, several_texts, text_or_texts
+from kformer.arguments import as_texts, check_target_language, one_or_many, text_or_texts
 from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.files import check_file
 from kformer.json_files import read_json
@@ -155,18 +155,16 @@ class CTranslate2Translator:
         source_language: str | None = None,
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> str | list[str]:
+    ) -> list[str]:
         """Translates texts like `kformer.Translator.translate`."""
-        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         self.into(target_language)
         if split:
             answers = self._split(texts, source_language, progress, glossary)
-            return in_same_form([answer.text for answer in answers])
-        return in_same_form(
-            [best.text for best, *_ in self._translations(texts, progress, glossary)],
-        )
+            return [answer.text for answer in answers]
+        return [best.text for best, *_ in self._translations(texts, progress, glossary)]
 
+    @text_or_texts
     def translations(
         self,
         texts: Iterable[str],
@@ -178,6 +176,7 @@ class CTranslate2Translator:
         self.into(target_language)
         return self._translations(texts, progress, glossary)
 
+    @text_or_texts
     def split_translations(
         self,
         texts: Iterable[str],
@@ -190,6 +189,7 @@ class CTranslate2Translator:
         self.into(target_language)
         return self._split(texts, source_language, progress, glossary)
 
+    @one_or_many
     def encode(self, texts: Iterable[str], progress: Callable[[int], object] | None = None):
         """Raises a ValueError: CTranslate2 gives no vectors of a translator's encoder."""
         raise ValueError(
@@ -200,7 +200,7 @@ class CTranslate2Translator:
     def _translations(self, texts, progress, glossary):
         glossary = self._checked(glossary)
         answers = self._answers(as_texts(texts, "texts"), progress, glossary)
-        warn_of_cut([best.flags for best, *_ in answers], "translated", stacklevel=4)
+        warn_of_cut([best.flags for best, *_ in answers], "translated")
         return answers
 
     def _split(self, texts, source_language, progress, glossary):
@@ -211,8 +211,8 @@ class CTranslate2Translator:
 
         language = source_language or self.about.get("source_language")
         target_language = self.about.get("target_language")
-        warn_of_zero_shot(self.about.get("directions"), language, target_language, stacklevel=4)
-        return translate_split(find, texts, language, progress, stacklevel=4)
+        warn_of_zero_shot(self.about.get("directions"), language, target_language)
+        return translate_split(find, texts, language, progress)
 
     def _checked(self, glossary):
         return check_glossary(glossary, n_best=self.options.n_best > 1)

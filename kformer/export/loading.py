@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from kformer.arguments import check_choice, text_or_texts
+from kformer.arguments import check_choice, one_or_many, text_or_sequence, text_or_texts
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, any_of, kind_named
 from kformer.pocket import metadata
@@ -61,7 +61,7 @@ class SavedTranslator(Protocol):
         split: bool = False,
         source_language: str | None = None,
         target_language: str | None = None,
-    ) -> str | list[str]:
+    ) -> list[str]:
         """Returns the best translation of each text; of a single string a string.
 
         Args:
@@ -72,6 +72,7 @@ class SavedTranslator(Protocol):
         """
         ...
 
+    @text_or_sequence
     def translations(
         self,
         texts: Iterable[str],
@@ -81,11 +82,14 @@ class SavedTranslator(Protocol):
     ) -> Sequence[Sequence[SavedTranslation]]:
         """Returns for each text a list of translations with `text` and `flags`, best first.
 
+        Of a single string, every method returns the result alone.
+
         Args:
             texts, progress, target_language: As for `translate`.
         """
         ...
 
+    @text_or_sequence
     def split_translations(
         self,
         texts: Iterable[str],
@@ -103,6 +107,7 @@ class SavedTranslator(Protocol):
         """
         ...
 
+    @one_or_many
     def encode(
         self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
     ) -> "np.ndarray":

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kformer.arguments import as_texts
+from kformer.arguments import as_texts, text_or_texts
 from kformer.kinds import CLASSIFIER, TAGGER
 from kformer.pocket.pocket_model import PocketModel
-from kformer.text.labels import Predictions, Tagging, predictions, tagger_text, tagging
+from kformer.text.labels import Predictions, Tagging, predictions, predicts, tagger_text, tagging
 
 
 class PocketClassifier(PocketModel):
@@ -40,18 +40,20 @@ class PocketClassifier(PocketModel):
         """The C labels."""
         return tuple(self.manifest["labels"])
 
+    @predicts
     def predict(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> Predictions:
         """Returns the most probable label of each text, and the probabilities of all labels.
 
         Args:
-            texts: list of N strings, or another iterable of them.
+            texts: list of N strings, or another iterable of them; or one string.
             progress: Called with the number of texts done, after each text or batch.
 
         Returns:
             `kformer.Predictions`: `labels`, a list of N strings, and `probabilities`, float32
-            (N, C), in the order of the classifier's `labels`.
+            (N, C), in the order of the classifier's `labels`. For one string, a
+            `kformer.Prediction`.
 
         Raises:
             TypeError: `texts` is no list of strings.
@@ -94,13 +96,14 @@ class PocketTagger(PocketModel):
         """The C labels."""
         return tuple(self.manifest["labels"])
 
+    @text_or_texts
     def tag(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[Tagging]:
         """Labels the words of each text, as `kformer.TextTagger.tag`.
 
         Args:
-            texts: list of N strings, or another iterable of them.
+            texts: list of N strings, or another iterable of them; or one string.
             progress: Called with the number of texts done, after each text or batch.
 
         Raises:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kformer.arguments import prompt_or_prompts
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_text import text_in
@@ -48,13 +49,14 @@ class PocketLanguageModel(PocketModel):
     signature = "generate"
     output = "generation"
 
+    @prompt_or_prompts
     def generate(
         self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[str]:
         """Continues prompts, with the search that the export chose.
 
         Args:
-            prompts: list of N strings, or another iterable of them.
+            prompts: list of N strings, or another iterable of them; or one string.
             progress: Called with the number of prompts done, after each prompt or batch.
 
         Raises:
@@ -62,6 +64,7 @@ class PocketLanguageModel(PocketModel):
         """
         return [best.text for best in self._answers(prompts, "continued", progress)]
 
+    @prompt_or_prompts
     def generations(
         self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[list[PocketGeneration]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.arguments import as_texts, check_integer, check_text
+from kformer.arguments import as_texts, check_integer, check_text, one_or_many, stacklevel_of_user
 from kformer.kinds import Kind
 from kformer.pocket.metadata import check_kind, check_whole, read_metadata
 from kformer.pocket.pocket_text import TextBeside, TextInFile
@@ -56,17 +56,18 @@ class PocketModel:
         # Signatures from rows of ids. Without batches, the one from bytes is the fastest.
         self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
 
+    @one_or_many
     def encode(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> np.ndarray:
         """Returns a vector for each text, for comparing texts: the mean of the encoder's output.
 
         Args:
-            texts: list of N strings, or another iterable of them.
+            texts: list of N strings, or another iterable of them; or one string.
             progress: Called with the number of texts done, after each of them.
 
         Returns:
-            float32 array (N, D), where D is `manifest["d_model"]`.
+            float32 array (N, D), where D is `manifest["d_model"]`; (D,) for one string.
 
         Raises:
             ValueError: The file has no such signature: kformer 0.1 wrote it, or it was exported
@@ -91,7 +92,7 @@ class PocketModel:
         ids, cut = self._text.encode(self._team.first, check_text("text", text))
         return ids, not cut
 
-    def _answers(self, texts, did, progress, stacklevel=4):
+    def _answers(self, texts, did, progress):
         """Returns the answer of the first signature to each text, from bytes or from rows of ids.
 
         Args:
@@ -104,7 +105,7 @@ class PocketModel:
         else:
             run, jobs = self._by_texts(self.signature, texts, self._read_text)
         check = self._check_answers
-        return self._map(run, jobs, texts, did, progress, check, stacklevel)
+        return self._map(run, jobs, texts, did, progress, check)
 
     def _read_text(self, outputs, over):
         """Returns the answer in the outputs of the first signature.
@@ -130,7 +131,7 @@ class PocketModel:
     def _check_answers(self, answers):
         """Raises an error if there is no answer to one of the texts."""
 
-    def _map(self, run, jobs, texts, did, progress, check=None, stacklevel=3):
+    def _map(self, run, jobs, texts, did, progress, check=None):
         """Returns an answer for each text; warns of texts that were cut.
 
         Args:
@@ -149,7 +150,7 @@ class PocketModel:
             check(answers)
         for i in sorted(cuts if did else ()):
             why = self._text.why_cut(self._team.first, texts[i], did)
-            warnings.warn(f"Sentence {i + 1} {why}", stacklevel=stacklevel)
+            warnings.warn(f"Sentence {i + 1} {why}", stacklevel=stacklevel_of_user())
         return answers
 
     def _by_texts(self, signature, texts, read):

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from kformer.arguments import as_texts, check_target_language, several_texts, text_or_texts
+from kformer.arguments import as_texts, check_target_language, text_or_texts
 from kformer.kinds import TRANSLATOR
 from kformer.pocket.metadata import METADATA_RULE
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
@@ -114,21 +114,21 @@ class PocketTranslator(PocketModel):
         source_language: str | None = None,
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> str | list[str]:
+    ) -> list[str]:
         """Translates texts like `kformer.Translator.translate`; the export chose the search.
 
         Raises:
             ValueError: With a `glossary`, the file can neither read terms nor decode step by step.
         """
-        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
             answers = into._split(texts, source_language, progress, glossary)
-            return in_same_form([translation.text for translation in answers])
+            return [translation.text for translation in answers]
         answers = into._best(texts, "translated", progress, glossary)
-        return in_same_form([best.text for best in answers])
+        return [best.text for best in answers]
 
+    @text_or_texts
     def translations(
         self,
         texts: Iterable[str],
@@ -140,6 +140,7 @@ class PocketTranslator(PocketModel):
         answers = self.into(target_language)._best(texts, "translated", progress, glossary)
         return [[best] for best in answers]
 
+    @text_or_texts
     def split_translations(
         self,
         texts: Iterable[str],
@@ -151,7 +152,7 @@ class PocketTranslator(PocketModel):
         """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
         Args:
-            texts: list of strings, each of any number of sentences.
+            texts: list of strings, each of any number of sentences; or one string.
             source_language: Their language; by default the language in the file's metadata.
             progress: Called with the number of texts done, in proportion to their sentences.
             target_language: One of `target_languages`, if there are any.
@@ -168,8 +169,8 @@ class PocketTranslator(PocketModel):
         if source_language is None:
             source_language = self.manifest.get("source_language")
         directions = self.manifest.get("directions")
-        warn_of_zero_shot(directions, source_language, self._target_language, stacklevel=4)
-        return translate_split(find, texts, source_language, progress, stacklevel=4)
+        warn_of_zero_shot(directions, source_language, self._target_language)
+        return translate_split(find, texts, source_language, progress)
 
     def _checked(self, glossary):
         """Returns the `kformer.Glossary` of an argument, or None."""
@@ -191,10 +192,10 @@ class PocketTranslator(PocketModel):
         """Returns the best translation of each text, with the terms of a glossary."""
         glossary = self._checked(glossary)
         if glossary is None:
-            return self._answers(texts, did, progress, 5)
+            return self._answers(texts, did, progress)
         texts = as_texts(texts, "texts")
         marked = marked_sources(glossary, texts, self.manifest)
-        best = self._answers(marked, did, progress, 5)
+        best = self._answers(marked, did, progress)
         search = TermSearch(self._team, self._text, self.manifest, marked, self._new_answer)
         forced = search.forced(glossary, texts, [answer.text for answer in best])
         return [answer for [answer] in flagged_answers([[answer] for answer in best], forced)]

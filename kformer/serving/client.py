@@ -8,7 +8,9 @@ from kformer.arguments import (
     check_integer,
     check_languages_known,
     check_text,
-    several_texts,
+    one_or_many,
+    pair_or_pairs,
+    prompt_or_prompts,
     text_or_texts,
 )
 from kformer.serving.address import MODEL
@@ -116,11 +118,11 @@ class Client:
         source_language: str | None = None,
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> str | list[str]:
+    ) -> list[str]:
         """Translates texts, with the search that the export chose.
 
         Args:
-            texts: list of strings; or one string, whose translation is a string.
+            texts: list of strings; or one string, whose result is not in a list.
             progress: Called with the number of texts in each finished request.
             split: Whether each text may have many sentences, as in `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
@@ -136,14 +138,14 @@ class Client:
         Warns:
             UserWarning: A text was too long and was cut.
         """
-        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         if split:
             translations = self._split(texts, source_language, progress, target_language, glossary)
-            return in_same_form([translation.text for translation in translations])
+            return [translation.text for translation in translations]
         results = self._translations(texts, progress, 1, target_language, glossary)
-        return in_same_form([best.text for best, *_ in results])
+        return [best.text for best, *_ in results]
 
+    @text_or_texts
     def translations(
         self,
         texts: Iterable[str],
@@ -170,6 +172,7 @@ class Client:
         """
         return self._translations(texts, progress, n_best, target_language, glossary)
 
+    @text_or_texts
     def split_translations(
         self,
         texts: Iterable[str],
@@ -184,7 +187,7 @@ class Client:
         the first request of all sentences, and anew for this second one.
 
         Args:
-            texts: list of strings, each of any number of sentences.
+            texts: list of strings, each of any number of sentences; or one string.
             source_language: Their language, such as "de"; by default they are split as English.
             progress: Called with the number of texts done, in proportion to their sentences.
             target_language, glossary: As for `translate`.
@@ -198,6 +201,7 @@ class Client:
         """
         return self._split(texts, source_language, progress, target_language, glossary)
 
+    @text_or_texts
     def classify(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[ServedClass]:
@@ -213,6 +217,7 @@ class Client:
         warn_of_cut([answer.flags for answer in answers], "classified")
         return answers
 
+    @text_or_texts
     def tag(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[Tagging]:
@@ -230,13 +235,14 @@ class Client:
         warn_of_cut([flags for *_, flags in answers], "tagged")
         return [tagging(text, *answer[:2]) for text, answer in zip(texts, answers, strict=True)]
 
+    @prompt_or_prompts
     def generate(
         self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[str]:
         """Continues prompts, with the search that the export chose.
 
         Args:
-            prompts: list of strings.
+            prompts: list of strings; or one string.
             progress: As for `translate`.
 
         Raises:
@@ -244,6 +250,7 @@ class Client:
         """
         return [best.text for best, *_ in self.generations(prompts, progress)]
 
+    @prompt_or_prompts
     def generations(
         self,
         prompts: Iterable[str],
@@ -270,6 +277,7 @@ class Client:
         check_prompts(generations[0].flags for generations in results)
         return [generations[:n_best] for generations in results]
 
+    @pair_or_pairs
     def score(
         self,
         sources: Iterable[str],
@@ -280,7 +288,7 @@ class Client:
         """Returns the scores of given translations.
 
         Args:
-            sources, targets: lists of strings of equal length.
+            sources, targets: lists of strings of equal length; or one string each.
             progress, target_language: As for `translate`.
 
         Raises:
@@ -291,6 +299,7 @@ class Client:
         check_languages_known((score.flags for score in scores), target_language)
         return scores
 
+    @one_or_many
     def encode(
         self,
         texts: Iterable[str],
@@ -322,6 +331,7 @@ class Client:
             )
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
+    @text_or_texts
     def tokenize(
         self,
         texts: Iterable[str],
@@ -366,7 +376,7 @@ class Client:
             answers = self._best(sentences, progress, target_language, glossary)
             return [best for [best] in answers]
 
-        return translate_split(find, texts, source_language, progress, stacklevel=4)
+        return translate_split(find, texts, source_language, progress)
 
     def _best(self, texts, progress, target_language, glossary):
         inputs = _inputs(target_language, text=texts)
@@ -382,12 +392,12 @@ class Client:
         glossary = check_glossary(glossary, n_best=n_best > 1)
         if n_best == 1:
             results = self._best(texts, progress, target_language, glossary)
-            warn_of_cut([best.flags for [best] in results], "translated", stacklevel=4)
+            warn_of_cut([best.flags for [best] in results], "translated")
             return results
         inputs = _inputs(target_language, text=texts)
         results = self._server.predict("beam", inputs, read_several, progress)
         check_languages_known((several[0].flags for several in results), target_language)
-        warn_of_cut([several[0].flags for several in results], "translated", stacklevel=4)
+        warn_of_cut([several[0].flags for several in results], "translated")
         return [several[:n_best] for several in results]
 
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from kformer.arguments import as_texts, replace_lone_surrogates
+from kformer.arguments import as_texts, replace_lone_surrogates, stacklevel_of_user
 from kformer.serving.answers import (
     ServedClass,
     ServedGeneration,
@@ -73,20 +73,19 @@ def rows_from_columns(outputs: dict, number: int, signature: str) -> list[dict]:
     return [dict(zip(outputs, row, strict=True)) for row in zip(*outputs.values(), strict=True)]
 
 
-def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str, stacklevel: int = 3):
+def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str):
     """Warns of each text that was cut.
 
     Args:
         flags: The flags of each text.
         did: A participle for the beginning of the text, such as "translated".
-        stacklevel: The argument of `warnings.warn`; 3 for the caller of a public method.
     """
     for number, raised in enumerate(flags, start=1):
         if "source cut" in raised:
             warnings.warn(
                 f"Sentence {number} is over the model's limit of ids: only its beginning was "
                 f"{did}.",
-                stacklevel=stacklevel,
+                stacklevel=stacklevel_of_user(),
             )
 
 

@@ -9,7 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
-from kformer.arguments import text_or_texts
+from kformer.arguments import pair_or_pairs, text_or_texts
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored, TargetScores
 from kformer.decoding.search_options import OtherSearchOptions, SearchOptions
@@ -74,7 +74,7 @@ class Ensemble:
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
         **options: Unpack[OtherSearchOptions],
-    ) -> str | list[str]:
+    ) -> list[str]:
         """Translates any number of sentences, as `kformer.Translator.translate` does."""
         return self._translator.translate(
             texts,
@@ -90,6 +90,7 @@ class Ensemble:
             **options,
         )
 
+    @text_or_texts
     def translations(
         self,
         texts: Iterable[str],
@@ -110,6 +111,7 @@ class Ensemble:
             texts, options, prefixes, batch_size, progress, details, target_language, glossary
         )
 
+    @text_or_texts
     def split_translations(
         self,
         texts: Iterable[str],
@@ -125,6 +127,7 @@ class Ensemble:
             texts, options, source_language, batch_size, progress, target_language, glossary
         )
 
+    @pair_or_pairs
     def score(
         self,
         sources: Iterable[str],

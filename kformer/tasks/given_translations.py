@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import tensorflow as tf
 
-from kformer.arguments import as_texts, check_as_many, check_text
+from kformer.arguments import as_texts, check_as_many, check_text, pair_or_pairs
 from kformer.decoding.scoring import Scored
 from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.tasks.attention_maps import AttentionMaps
@@ -22,6 +22,7 @@ from kformer.text.text_rows import cut_flags, read_texts
 class GivenTranslations:
     """The methods of `kformer.Translator` that read a source and its translation."""
 
+    @pair_or_pairs
     def score(
         self,
         sources: Iterable[str],
@@ -32,13 +33,15 @@ class GivenTranslations:
         """Returns the log-probabilities of given translations; in batches of about one length.
 
         Args:
-            sources: list of strings, or another iterable of them, as for `translate`.
-            targets: as many strings, their translations.
+            sources: list of strings, or another iterable of them, as for `translate`; or one
+                string.
+            targets: as many strings, their translations; or one string.
             progress: Called with the number of pairs done, after each batch.
             target_language: Language of the translations, as for `translate`.
 
         Returns:
-            list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
+            list of as many `kformer.Scored`, of which `kformer.perplexity` makes one number; or one
+            for one pair.
 
         Warns:
             UserWarning: A source was over `max_source_length` ids, or a target over 50 more; only
@@ -46,7 +49,7 @@ class GivenTranslations:
         """
         sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
         check_as_many(sources=sources, targets=targets)
-        source = self._read(sources, "Source of sentence", "scored", 0, target_language)
+        source = self._read(sources, "Source of sentence", "scored", target_language)
         target = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
         return [
             Scored(
@@ -58,6 +61,7 @@ class GivenTranslations:
             for i, scores in enumerate(self._likelihood(source.ids, target.ids, progress))
         ]
 
+    @pair_or_pairs
     def align(
         self,
         sources: Iterable[str],
@@ -71,13 +75,14 @@ class GivenTranslations:
         model chose the word's pieces.
 
         Args:
-            sources: list of strings, or another iterable of them, as for `translate`.
-            targets: as many strings, their translations.
+            sources: list of strings, or another iterable of them, as for `translate`; or one
+                string.
+            targets: as many strings, their translations; or one string.
             head: `kformer.AlignmentHead` or (layer, head) to use instead of `alignment_head`.
             progress: Called with the number of pairs done, after each batch.
 
         Returns:
-            list of as many `kformer.WordAlignment`.
+            list of as many `kformer.WordAlignment`; or one for one pair.
 
         Raises:
             TypeError, ValueError: As `score`; or the model does not have that head.
@@ -140,10 +145,10 @@ class GivenTranslations:
             self.transformer.attend((tf.constant(source), target_in.to_tensor())),
         )
 
-    def _read(self, texts, name, did, stacklevel=0, target_language=None):
+    def _read(self, texts, name, did, target_language=None):
         tokenizer = self.tokenizer.into(target_language)
-        return read_texts(tokenizer, texts, self.max_source_length, name, did, stacklevel + 4)
+        return read_texts(tokenizer, texts, self.max_source_length, name, did)
 
-    def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
+    def _read_target(self, texts, name, did, extra_length=0):
         most = self.max_source_length + extra_length
-        return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)
+        return read_texts(self.target_tokenizer, texts, most, name, did)

@@ -10,7 +10,13 @@ from typing import Any, Unpack
 
 import keras
 
-from kformer.arguments import as_texts, check_integer
+from kformer.arguments import (
+    as_texts,
+    check_integer,
+    prompt_or_prompts,
+    stacklevel_of_user,
+    text_or_texts,
+)
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.decoding.search_options import (
@@ -126,6 +132,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
     def call(self, ids: Any, training: bool | None = None):
         return self.decoder(ids, training=training)
 
+    @prompt_or_prompts
     def generate(
         self,
         prompts: Iterable[str],
@@ -137,7 +144,8 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
 
         Args:
             prompts: list of N strings, or another iterable of them, as a NumPy array, a pandas
-                Series or a string tensor (N,). The continuation of an empty one is a whole text.
+                Series or a string tensor (N,); or one string. The continuation of an empty one is a
+                whole text.
             batch_size: Prompts continued at once. It changes speed, not answers.
             progress: Called with the number of prompts done, after each batch.
             **options: The options of `kformer.SearchOptions`, by name, where the source is the
@@ -147,7 +155,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
 
         Returns:
             list of N strings: each prompt, its characters normalised by the tokenizer, and its best
-            continuation. `generations` returns more.
+            continuation; or one string for one. `generations` returns more.
 
         Raises:
             TypeError: An argument, or one of the prompts, has the wrong type.
@@ -160,6 +168,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         answers = self.generations(prompts, search, batch_size, progress, details=False)
         return [best.text for best, *_ in answers]
 
+    @prompt_or_prompts
     def generations(
         self,
         prompts: Iterable[str],
@@ -196,7 +205,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
             warnings.warn(
                 f"The model has {self.max_length} positions, where a prompt and its continuation "
                 f"end. Received: max_length={options.max_length}.",
-                stacklevel=2,
+                stacklevel=stacklevel_of_user(),
             )
         hypotheses = self._decode(rows, options, None, batch_size, progress)
         prompt_rows = [row[1:] for row in rows]
@@ -219,17 +228,18 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         )
         return [[next(results) for _ in answers] for answers in hypotheses]
 
+    @text_or_texts
     def score(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[Scored]:
         """Returns the log-probabilities of given texts; in batches of about one length.
 
         Args:
-            texts: list of N strings, or another iterable of them, as for `generate`.
+            texts: list of N strings, or another iterable of them, as for `generate`; or one string.
             progress: Called with the number of texts done, after each batch.
 
         Returns:
-            list of N `kformer.Scored`; `kformer.perplexity` makes one number of them.
+            list of N `kformer.Scored`, of which `kformer.perplexity` makes one number; or one.
 
         Warns:
             UserWarning: A text was over `max_length` ids; only its beginning was scored.
@@ -247,7 +257,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
 
     def _prompt_rows(self, prompts):
         """Returns the ids of each prompt, the start id first; refuses prompts that are too long."""
-        rows = read_texts(self.tokenizer, prompts, MAX_LENGTH, "Prompt", "read", stacklevel=4).ids
+        rows = read_texts(self.tokenizer, prompts, MAX_LENGTH, "Prompt", "read").ids
         rows = [self._with_start(row) for row in rows]
         for i, row in enumerate(rows):
             if len(row) > self.max_length:

@@ -102,7 +102,7 @@ class QualityEstimates:
     def _evidence(self, texts, references, progress, target_language):
         """Returns the `Evidence` of the translations of texts, and their chrF, 0 to 1."""
         options = self.search_options()
-        rows = self._read(texts, "Sentence", None, 0, target_language).ids
+        rows = self._read(texts, "Sentence", None, target_language).ids
         best = [answers[0] for answers in self._decode(rows, options, progress=progress)]
         written = write_texts(self.target_tokenizer, [hypothesis.ids for hypothesis in best])
         score = sentence_scorer("chrf")

@@ -83,12 +83,12 @@ class SentenceSearch:
         glossary = check_search(glossary, options, prefixes)
         texts = as_texts(texts, "texts")
         marked = marked_sources(glossary, texts, self.about)
-        sources = self._read(marked, "Sentence", did, 1, target_language)
+        sources = self._read(marked, "Sentence", did, target_language)
         forced = None
         if prefixes is not None:
             prefixes = as_texts(prefixes, "prefixes")
             check_as_many(texts=texts, prefixes=prefixes)
-            forced = self._read_target(prefixes, "Prefix of sentence", "kept", stacklevel=1)
+            forced = self._read_target(prefixes, "Prefix of sentence", "kept")
             forced = forced._replace(ids=[row[:-1] for row in forced.ids])  # No end ids.
         hypotheses = self._decode(
             sources.ids, options, forced.ids if forced else None, batch_size, progress

@@ -14,7 +14,7 @@ from kformer.model.stack import DROPOUT
 from kformer.model.transformer_encoder import TransformerEncoder
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.text_model import TextModel
-from kformer.text.labels import Predictions, check_labels, predictions
+from kformer.text.labels import Predictions, check_labels, predictions, predicts
 from kformer.text.tokenizer import Tokenizer
 
 
@@ -138,6 +138,7 @@ class TextClassifier(LabellingModel):
         settings = {"pooling": pooling, "dropout": dropout}
         super().__init__(tokenizer, encoder, labels, settings, max_source_length, **kwargs)
 
+    @predicts
     def predict(
         self,
         texts: Iterable[str],
@@ -147,13 +148,13 @@ class TextClassifier(LabellingModel):
         """Classifies any number of texts; sorts them by length, keeps their order.
 
         Args:
-            texts: list of N strings, or another iterable of them, as for `encode`.
+            texts: list of N strings, or another iterable of them, as for `encode`; or one string.
             batch_size: Texts classified at once. It changes speed, not answers.
             progress: Called with the number of texts done, after each batch.
 
         Returns:
             `Predictions`: `labels`, a list of N strings, and `probabilities`, float32 (N, C), in
-            the order of the classifier's `labels`.
+            the order of the classifier's `labels`. For one string, a `Prediction`.
 
         Raises:
             TypeError: An argument, or one of the texts, has the wrong type.

@@ -14,7 +14,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from kformer.arguments import as_texts, check_integer, check_text
+from kformer.arguments import as_texts, check_integer, check_text, one_or_many, text_or_texts
 from kformer.backend import check_backend
 from kformer.files import replacing
 from kformer.kinds import kind_of
@@ -96,6 +96,7 @@ class TextModel(KeepsOptimizer, keras.Model):
                 f"Received: {', '.join(self.tokenizer.target_languages)}."
             )
 
+    @one_or_many
     def encode(
         self,
         texts: Iterable[str],
@@ -106,12 +107,12 @@ class TextModel(KeepsOptimizer, keras.Model):
 
         Args:
             texts: list of N strings, or another iterable of them, as a NumPy array, a pandas Series
-                or a string tensor (N,). A blank one gets the vector of its end id.
+                or a string tensor (N,); or one string. A blank one gets the vector of its end id.
             batch_size: Texts encoded at once. It changes speed, not results.
             progress: Called with the number of texts done, after each batch.
 
         Returns:
-            float32 array (N, D), where D is the width of the network.
+            float32 array (N, D), where D is the width of the network; (D,) for one string.
 
         Raises:
             TypeError: An argument, or one of the texts, has the wrong type.
@@ -126,6 +127,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             vectors[batch] = outputs
         return vectors
 
+    @text_or_texts
     def token_vectors(
         self,
         texts: Iterable[str],
@@ -138,7 +140,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             texts, batch_size, progress: As for `encode`.
 
         Returns:
-            list of N float32 arrays (S, D), where S is the number of ids of the text.
+            list of N float32 arrays (S, D), where S is the number of ids of the text; or one array.
 
         Raises:
             TypeError, ValueError: As `encode`.
@@ -170,17 +172,18 @@ class TextModel(KeepsOptimizer, keras.Model):
             return AttentionMaps([], pieces, written, Attention((), weights, ()))
         return AttentionMaps(pieces, [], [], Attention(weights, (), ()))
 
+    @text_or_texts
     def source_rows(self, texts: Iterable[str]):
         """Returns the ids of each text, pieces and end; warns of texts that are cut."""
         return self._read(as_texts(texts, "texts"), "Sentence", "translated").ids
 
     def _rows(self, texts, did, batch_size):
         check_integer("batch_size", batch_size, least=1)
-        return self._read(as_texts(texts, "texts"), "Sentence", did, stacklevel=1).ids
+        return self._read(as_texts(texts, "texts"), "Sentence", did).ids
 
-    def _read(self, texts, name, did, stacklevel=0):
+    def _read(self, texts, name, did):
         most = self.max_source_length
-        return read_texts(self.tokenizer, texts, most, name, did, stacklevel + 4)
+        return read_texts(self.tokenizer, texts, most, name, did)
 
     def _in_batches(self, function, rows, batch_size, progress):
         """Yields the indices of each batch and its outputs, by `InBatches`."""

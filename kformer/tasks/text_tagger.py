@@ -10,7 +10,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from kformer.arguments import as_texts
+from kformer.arguments import as_texts, text_or_texts
 from kformer.model.sequence_classifier import TokenClassifier
 from kformer.model.stack import DROPOUT
 from kformer.model.transformer_encoder import TransformerEncoder
@@ -89,6 +89,7 @@ class TextTagger(LabellingModel):
                 f"prefix. Received: the pieces {self.tokenizer.pieces(row)} of 'a a'."
             )
 
+    @text_or_texts
     def tag(
         self,
         texts: Iterable[str],
@@ -98,12 +99,13 @@ class TextTagger(LabellingModel):
         """Labels the words of any number of texts.
 
         Args:
-            texts: list of N strings, or another iterable of them. White space separates words.
+            texts: list of N strings, or another iterable of them; or one string. White space
+                separates words.
             batch_size: Texts tagged at once. It changes speed, not answers.
             progress: Called with the number of texts done, after each batch.
 
         Returns:
-            list of N `Tagging`s.
+            list of N `Tagging`s; or one.
 
         Raises:
             TypeError: An argument, or one of the texts, is not what it should be.

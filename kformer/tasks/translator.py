@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import keras
 
-from kformer.arguments import check_integer, several_texts, text_or_texts
+from kformer.arguments import check_integer, text_or_texts
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood
 from kformer.decoding.search_options import (
@@ -189,7 +189,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
         **options: Unpack[OtherSearchOptions],
-    ) -> str | list[str]:
+    ) -> list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
 
         Args:
@@ -222,20 +222,19 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
-        texts, in_same_form = several_texts(texts)
         explicit = given_options(beam_size=beam_size, length_penalty=length_penalty)
         search = with_defaults({**explicit, **options}, self.search_defaults)
         check_split(split, source_language, prefixes)
         if split:
             into = self.into(target_language)
             answers = into._split(texts, search, source_language, batch_size, progress, glossary)
-            return in_same_form([answer.text for answer in answers])
+            return [answer.text for answer in answers]
         result = self._search(
             texts, search, prefixes, batch_size, progress, target_language, glossary
         )
-        translations = write_texts(self.target_tokenizer, [best.ids for best, *_ in result.answers])
-        return in_same_form(translations)
+        return write_texts(self.target_tokenizer, [best.ids for best, *_ in result.answers])
 
+    @text_or_texts
     def translations(
         self,
         texts: Iterable[str],
@@ -257,7 +256,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
 
         Returns:
             for each text a list of `kformer.Translation`, best first: `options.n_best`, or as
-            many as there are.
+            many as there are. For one string, its list.
 
         Raises:
             TypeError, ValueError: As `translate`.
@@ -294,6 +293,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
             )
         return results
 
+    @text_or_texts
     def split_translations(
         self,
         texts: Iterable[str],
@@ -320,7 +320,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
 
         Returns:
             list of as many `kformer.SplitTranslation`: the best translation of each text, its
-            flags and its sentences.
+            flags and its sentences. For one string, its own.
 
         Raises:
             ImportError: The package sentencex is not installed.
@@ -337,7 +337,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
         check_integer("batch_size", batch_size, least=1)
         glossary = check_search(glossary, options)
         directions = self.about.get("directions")
-        warn_of_zero_shot(directions, source_language, self.target_language, stacklevel=4)
+        warn_of_zero_shot(directions, source_language, self.target_language)
 
         def find(sentences, progress):
             search = (sentences, options, None, batch_size, progress)
@@ -348,7 +348,7 @@ class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefa
                 flags, quality = result.flags(i, hypothesis), result.quality(i, hypothesis)
                 yield SentenceTranslation(sentences[i], text, flags, quality)
 
-        return translate_split(find, texts, source_language, progress, stacklevel=4)
+        return translate_split(find, texts, source_language, progress)
 
     def _with(self, transformer):
         return self._sharing(self.tokenizer, transformer)

@@ -55,14 +55,13 @@ def read_pairs(translator: Any, sources: Iterable[str], targets: Iterable[str]) 
     sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
     check_as_many(sources=sources, targets=targets)
     most = translator.max_source_length
-    source = read_texts(translator.tokenizer, sources, most, "Source of sentence", "aligned", 5)
+    source = read_texts(translator.tokenizer, sources, most, "Source of sentence", "aligned")
     target = read_texts(
         translator.target_tokenizer,
         targets,
         most + EXTRA_LENGTH,
         "Target of sentence",
         "aligned",
-        5,
     )
     return Alignable(source.ids, target.ids)
 

@@ -4,10 +4,10 @@ Axes: N texts, C classes.
 """
 
 import unicodedata
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
-from kformer.arguments import replace_lone_surrogates
+from kformer.arguments import one_or_many, replace_lone_surrogates
 
 
 class Predictions(NamedTuple):
@@ -29,6 +29,55 @@ class Predictions(NamedTuple):
 
     labels: list[str]
     probabilities: Any
+
+
+class Prediction(NamedTuple):
+    """The prediction of a classifier for one text.
+
+    Attributes:
+        label: The most probable label.
+        probabilities: float32 array (C,), in the order of the classifier's labels.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> classifier = kformer.TextClassifier(translator.tokenizer, encoder, ["bad", "good"])
+        >>> label, probabilities = classifier.predict("Der Film war gut.")
+        >>> label in ("bad", "good"), probabilities.shape
+        (True, (2,))
+    """
+
+    label: str
+    probabilities: Any
+
+
+Self = TypeVar("Self")
+P = ParamSpec("P")
+
+
+class _Predict(Protocol[P]):
+    """A bound method that classifies one text or several."""
+
+    @overload
+    def __call__(self, texts: str, *args: P.args, **kwargs: P.kwargs) -> Prediction: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, texts: Iterable[str], *args: P.args, **kwargs: P.kwargs) -> Predictions: ...
+
+
+class _Method(Protocol[P]):
+    """Such a method before it is bound."""
+
+    def __get__(self, instance: Any, owner: type) -> _Predict[P]: ...
+
+
+def predicts(method: Callable[Concatenate[Self, Iterable[str], P], Predictions]) -> _Method[P]:
+    """Returns a method that answers several texts with `Predictions`, and one with `Prediction`."""
+
+    def only(answer):
+        return Prediction(answer.labels[0], answer.probabilities[0])
+
+    return cast(_Method, one_or_many(method, only))
 
 
 def predictions(labels: Sequence[str], probabilities: Any) -> Predictions:

@@ -12,7 +12,7 @@ import sacrebleu
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 
-from kformer.arguments import as_texts, check_choice
+from kformer.arguments import as_texts, check_choice, single_text
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_of_tokenized, warn_without_words
 
 _RESAMPLES = 1000
@@ -26,8 +26,8 @@ class Score(NamedTuple):
 
 
 def bleu(
-    translations: list[str],
-    references: list[str],
+    translations: list[str] | str,
+    references: list[str] | str,
     tokenize: str | None = None,
     language: str | None = None,
 ) -> Score:
@@ -38,7 +38,7 @@ def bleu(
     tokenizer that fits the language.
 
     Args:
-        translations, references: list of strings each, untokenised.
+        translations, references: list of strings each, untokenised; or one string each.
         tokenize: sacreBLEU's tokenizer: "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char" or
             "none"; None for the tokenizer of the language.
         language: Code of the language of the references, such as "ja" or "zh-Hans", which chooses
@@ -63,14 +63,14 @@ def bleu(
     return score_with(metric, translations, references)
 
 
-def chrf(translations: list[str], references: list[str]) -> Score:
+def chrf(translations: list[str] | str, references: list[str] | str) -> Score:
     """Returns the chrF2 of translations, line for line.
 
     [Popović, 2015](https://aclanthology.org/W15-3049).
 
     Examples:
         >>> import kformer
-        >>> round(kformer.chrf(["A dog runs."], ["A cat runs."]).value, 1)
+        >>> round(kformer.chrf("A dog runs.", "A cat runs.").value, 1)
         35.5
     """
     return score_with(chrf_metric(), translations, references)
@@ -198,14 +198,19 @@ def sentence_scorer(
 
 def _checked(translations, references):
     """Returns both as lists of strings, of one length that is not 0."""
-    translations = as_texts(translations, "translations")
-    references = as_texts(references, "references")
+    translations = _as_list("translations", translations)
+    references = _as_list("references", references)
     if len(translations) != len(references) or not references:
         raise ValueError(
             "Every translation needs its reference. "
             f"Received: {len(translations)} translations, {len(references)} references."
         )
     return translations, references
+
+
+def _as_list(name, texts):
+    text = single_text(name, texts)
+    return as_texts(texts, name) if text is None else [text]
 
 
 class Estimate(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kformer.arguments import replace_lone_surrogates
+from kformer.arguments import replace_lone_surrogates, stacklevel_of_user
 
 MAX_CHARACTERS = 100_000  # Largest number of characters read of a text: this bounds memory.
 
@@ -24,7 +24,6 @@ def read_texts(
     max_length: int,
     name: str = "Sentence",
     did: str | None = "translated",
-    stacklevel: int = 3,
 ):
     """Returns the ids of `texts` as `TextRows`.
 
@@ -38,7 +37,6 @@ def read_texts(
         max_length: Maximum ids of a row, its end id included.
         name, did: Words of the warnings: a noun for a text, and a verb for the use of its
             beginning; without `did`, there are no warnings.
-        stacklevel: Stack level of the warnings, counted from the caller.
 
     Warns:
         UserWarning: A text was cut.
@@ -53,7 +51,7 @@ def read_texts(
         warnings.warn(
             f"{name} {i + 1} has {length} {unit}, over the limit of {limit}: "
             f"only its first {kept} were {did}.",
-            stacklevel=stacklevel + 1,
+            stacklevel=stacklevel_of_user(),
         )
 
     cut = set()

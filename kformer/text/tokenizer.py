@@ -6,7 +6,8 @@ the same score, which takes a text that repeats itself, may the choice differ.
 """
 
 import hashlib
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import tensorflow as tf
 import tensorflow_text
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
-from kformer.arguments import as_texts, check_target_language
+from kformer.arguments import as_texts, check_target_language, replace_lone_surrogates, single_text
 from kformer.text import vocabulary
 
 _MODEL_ATTRIBUTES = (
@@ -36,7 +37,8 @@ class Tokenizer(keras.layers.Layer):
     """Splits text into pieces of a SentencePiece model, and joins them again.
 
     A Keras layer, so that a `.keras` file holds its model as an asset. Use `Tokenizer.train` or
-    `Tokenizer.load` rather than the constructor.
+    `Tokenizer.load` rather than the constructor. A call is `encode`, also of a
+    `keras.Input(shape=(), dtype="string")`; `len` is `vocab_size`.
 
     Args:
         model: The bytes of a SentencePiece model file that has ids for padding, unknown, start
@@ -78,15 +80,17 @@ class Tokenizer(keras.layers.Layer):
     @classmethod
     def train(
         cls,
-        files: str | Path | Sequence[str | Path] | None,
+        files: str | Path | Sequence[str | Path] | None = None,
         vocab_size: int = 8000,
         character_coverage: float = 0.9995,
         pieces: str = "unigram",
         normalization: str = "nmt_nfkc",
         split_digits: bool = False,
         line_breaks: bool = False,
-    ):
-        """Learns a model with byte fallback from text files.
+        *,
+        texts: Iterable[str] | None = None,
+    ) -> "Tokenizer":
+        """Learns a model with byte fallback from text files, or from texts in Python.
 
         Padding is 0, unknown 1, start 2, end 3; 256 ids spell the bytes of text that no piece
         covers.
@@ -109,24 +113,32 @@ class Tokenizer(keras.layers.Layer):
             line_breaks: Whether the model keeps line breaks, tabs and all spaces, so that a
                 language model can learn text of several lines: plays, code, chats. A line break is
                 then a piece of its own. With "nmt_nfkc", "\\r\\n" and "\\r" become "\\n".
+            texts: Instead of `files`: list of strings, or another iterable of them.
 
         Raises:
             FileNotFoundError: A file is missing.
-            TypeError: An argument has the wrong type.
+            TypeError: An argument has the wrong type, or neither or both of `files` and `texts` are
+                given.
             ValueError: The text does not support `vocab_size` ids (the message has the number that
                 it supports); a file is not UTF-8 (the message has the line); or the files hold no
                 text.
         """
-        model = vocabulary.learn(
-            files,
-            vocab_size,
-            character_coverage,
-            pieces=pieces,
-            normalization=normalization,
-            split_digits=split_digits,
-            line_breaks=line_breaks,
-        )
-        return cls(model)
+        if (files is None) == (texts is None):
+            rule = "`files` must be paths of text, or `texts` a list of strings, one of both."
+            raise TypeError(f"{rule} Received: files={files!r:.99}, texts={texts!r:.99}.")
+        settings = {"pieces": pieces, "normalization": normalization}
+        settings |= {"split_digits": split_digits, "line_breaks": line_breaks}
+        if texts is not None:
+            with tempfile.TemporaryDirectory(prefix="kformer-") as folder:
+                file = Path(folder) / "texts"
+                lines = map(replace_lone_surrogates, as_texts(texts, "texts"))
+                file.write_bytes("".join(f"{line}\n" for line in lines).encode())
+                return cls(vocabulary.learn(file, vocab_size, character_coverage, **settings))
+        try:
+            return cls(vocabulary.learn(files, vocab_size, character_coverage, **settings))
+        except FileNotFoundError as error:
+            rule = "There is no such file; sentences themselves are given as `texts`."
+            raise FileNotFoundError(f"{rule} {str(error).partition('. ')[2]}") from error
 
     @classmethod
     def load(cls, path: str | Path):
@@ -191,12 +203,12 @@ class Tokenizer(keras.layers.Layer):
         """Returns the ids of `texts`, in graph, with the prefix, without start and end.
 
         Args:
-            texts: string tensor (B,), or list of strings.
+            texts: string tensor (B,), list of strings, or one string, also as a scalar tensor.
             prefix_ids: int32 tensor (B,), an id to put before each text that is not blank; by
                 default the id of the tokenizer's prefix, if it has one.
 
         Returns:
-            int32 `tf.RaggedTensor` (B, None).
+            int32 `tf.RaggedTensor` (B, None); int32 tensor (None,) for one string.
 
         Raises:
             ValueError: The tokenizer has a choice of languages, and none was chosen by `into`.
@@ -206,9 +218,11 @@ class Tokenizer(keras.layers.Layer):
                 "One of several target languages must be chosen, by `into(target_language)`: "
                 f"{', '.join(self.target_languages)}. Received: none."
             )
-        if not (tf.is_tensor(texts) and texts.dtype == tf.string):
-            texts = tf.constant(as_texts(texts, "texts"), tf.string)
-        ids = self.in_graph.tokenize(texts)
+        texts, is_one = _as_vector(texts)
+        ids = self._with_prefixes(self.in_graph.tokenize(texts), prefix_ids)
+        return ids[0] if is_one else ids
+
+    def _with_prefixes(self, ids, prefix_ids):
         if prefix_ids is None:
             if self.prefix_id is None:
                 return ids
@@ -234,12 +248,35 @@ class Tokenizer(keras.layers.Layer):
         """Returns the ids that an encoder reads: the pieces of each text and the end id, padded.
 
         Args:
-            texts: string tensor (B,), or list of strings.
+            texts: string tensor (B,), list of strings, or one string, also as a scalar tensor.
 
         Returns:
-            int32 tensor (B, S).
+            int32 tensor (B, S); (S,) for one string.
         """
-        return self.with_end(self.tokenize(texts)).to_tensor(self.padding_id)
+        texts, is_one = _as_vector(texts)
+        ids = self.with_end(self.tokenize(texts)).to_tensor(self.padding_id)
+        return ids[0] if is_one else ids
+
+    def __call__(self, texts: Any, **context: Any):  # Such as `training`, from other layers.
+        """Returns `encode(texts)`; for a string `keras.Input` (B,) the symbolic ids (B, S)."""
+        return (super().__call__ if isinstance(texts, keras.KerasTensor) else self.call)(texts)
+
+    def call(self, texts: Any):
+        return self.encode(texts)
+
+    def compute_output_spec(self, texts: keras.KerasTensor) -> keras.KerasTensor:
+        if texts.dtype != "string" or len(texts.shape) != 1:
+            raise ValueError(
+                'A tokenizer reads a vector of texts: keras.Input(shape=(), dtype="string"). '
+                f"Received: shape={texts.shape}, dtype={texts.dtype!r}."
+            )
+        return keras.KerasTensor((*texts.shape, None), "int32")
+
+    def __len__(self):
+        return self.vocab_size
+
+    def __bool__(self):
+        return True  # Also before a file has given it a model.
 
     def decode(self, ids: Any) -> str | list[str]:
         """Returns the texts of rows of ids, the inverse of `encode`; eager.
@@ -280,10 +317,8 @@ class Tokenizer(keras.layers.Layer):
             )
         wrong = row[(row < 0) | (row >= self.vocab_size)]
         if wrong.size:
-            raise ValueError(
-                f"Ids must be from 0 to {self.vocab_size - 1}, as the vocabulary has "
-                f"{self.vocab_size} of them. Received: {int(wrong[0])}."
-            )
+            rule = f"Ids must be from 0 to {self.vocab_size - 1}, as the vocabulary has"
+            raise ValueError(f"{rule} {self.vocab_size} of them. Received: {int(wrong[0])}.")
         special = (self.padding_id, self.start_id, self.end_id)
         kept = [int(i) for i in row if i not in special]
         return kept[self.prefix_length(kept) :]
@@ -326,11 +361,25 @@ class Tokenizer(keras.layers.Layer):
                 texts.append(piece.replace("\u2581", " ").encode("utf-8"))
         return texts
 
+    def get_config(self):
+        own = {"prefix": self.prefix, "target_languages": self.target_languages}
+        return {**super().get_config(), **own}
+
     def save_assets(self, folder: str | Path):
         (Path(folder) / vocabulary.ASSET).write_bytes(self.model)
 
     def load_assets(self, folder: str | Path):
         self._use((Path(folder) / vocabulary.ASSET).read_bytes())
+
+
+def _as_vector(texts):
+    """Returns texts as a string tensor (B,), and whether they were a single one."""
+    if not (tf.is_tensor(texts) and texts.dtype == tf.string):
+        text = single_text("texts", texts)
+        vector = as_texts(texts, "texts") if text is None else [text]
+        return tf.constant(vector, tf.string), text is not None
+    is_one = texts.shape.rank == 0
+    return (tf.reshape(texts, [1]) if is_one else texts), is_one
 
 
 def _in_graph(model):

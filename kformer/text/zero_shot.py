@@ -3,6 +3,8 @@
 import warnings
 from collections.abc import Iterable
 
+from kformer.arguments import stacklevel_of_user
+
 ZERO_SHOT = "zero-shot"  # The flag of such a translation.
 
 
@@ -25,11 +27,10 @@ def warn_of_zero_shot(
     directions: Iterable[str] | None,
     source_language: str | None,
     target_language: str | None,
-    stacklevel: int = 3,
 ):
     """Warns of a direction that `is_zero_shot`; Python shows the same warning once.
 
-    The first arguments are as for `is_zero_shot`; `stacklevel` is as for `warnings.warn`.
+    The arguments are as for `is_zero_shot`.
     """
     directions = [*(directions or ())]
     if is_zero_shot(directions, source_language, target_language):
@@ -37,7 +38,7 @@ def warn_of_zero_shot(
             f"The model was trained in the directions {', '.join(directions)}; translations in "
             "others (zero-shot) are often poor. Received: "
             f"source_language={source_language!r}, target_language={target_language!r}.",
-            stacklevel=stacklevel,
+            stacklevel=stacklevel_of_user(),
         )
 
 

@@ -175,9 +175,46 @@ def test_it_outlives_what_clears_the_kernels_of_tensorflow(text_files, clear):
     np.testing.assert_array_equal(in_graph(tf.constant(["ein bier"])), before)
 
 
-def test_one_string_instead_of_a_list_is_an_error(tokenizer):
-    with pytest.raises(TypeError, match="Received: texts='ein bier'"):
-        tokenizer.encode("ein bier")
+@pytest.mark.parametrize("kind", [str, np.str_, np.array, tf.constant])
+def test_one_string_becomes_one_row(tokenizer, kind):
+    text = kind("ein bier")
+    [row] = tokenizer.encode(["ein bier"]).numpy().tolist()
+    assert tokenizer.encode(text).numpy().tolist() == row
+    assert tokenizer(text).numpy().tolist() == row
+    assert tokenizer.tokenize(text).numpy().tolist() == row[:-1]
+    assert tokenizer.decode(tokenizer(text)) == "ein bier"
+
+
+def test_one_string_becomes_one_row_in_a_graph(tokenizer):
+    in_graph = tf.function(lambda text: (tokenizer.encode(text), tokenizer.tokenize(text)))
+    row, pieces = in_graph(tf.constant("ein bier"))
+    assert row.numpy().tolist() == tokenizer.encode("ein bier").numpy().tolist()
+    assert pieces.numpy().tolist() == row.numpy().tolist()[:-1]
+
+
+def test_its_length_is_the_size_of_its_vocabulary(tokenizer):
+    assert len(tokenizer) == tokenizer.vocab_size
+    assert tokenizer and Tokenizer()
+
+
+@pytest.mark.tensorflow("A graph with text")
+def test_a_keras_model_reads_strings_and_is_saved_with_its_tokenizer(tokenizer, tmp_path):
+    texts = tf.constant(["ein bier", "zwei hunde laufen"])
+    inputs = keras.Input(shape=(), dtype="string")
+    vectors = keras.layers.Embedding(len(tokenizer), 3)(tokenizer(inputs))
+    outputs = keras.layers.Dense(1)(keras.layers.GlobalMaxPooling1D()(vectors))
+    model = keras.Model(inputs, outputs)
+    model.compile("sgd", "mse", run_eagerly=True)
+    model.fit(texts, np.zeros((2, 1)), verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded(texts), model(texts))
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((1,), "string"), ((), "int32")])
+def test_another_keras_input_is_refused(tokenizer, shape, dtype):
+    with pytest.raises(ValueError, match=r'keras\.Input\(shape=\(\), dtype="string"\)\. Received'):
+        tokenizer(keras.Input(shape=shape, dtype=dtype))
 
 
 def test_decode_is_the_inverse_of_encode(tokenizer):

@@ -24,6 +24,20 @@ def test_training_twice_gives_the_same_model(tokenizer, parallel_text):
     assert Tokenizer.train(files, vocab_size=400).model == tokenizer.model
 
 
+def test_texts_in_python_give_the_same_model(parallel_text, tokenizer):
+    files = [parallel_text["train.de"], parallel_text["train.en"]]
+    texts = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    assert Tokenizer.train(texts=texts, vocab_size=400).model == tokenizer.model
+
+
+def test_sentences_in_place_of_files_are_told_where_they_go():
+    message = r"no such file; sentences themselves .* `texts`\. Received: 'Ein Hund läuft\.'\.$"
+    with pytest.raises(FileNotFoundError, match=message):
+        Tokenizer.train(["Ein Hund läuft.", "Ein Bier."])
+    with pytest.raises(TypeError, match="Received: files='a', texts="):
+        Tokenizer.train("a", texts=["a"])
+
+
 def test_compressed_files_and_windows_lines_give_the_same_model(tmp_path):
     lines = [" ".join(random.Random(i).sample(TEXT.split(), 5)) for i in range(50)]
     plain, windows, packed = (tmp_path / name for name in ("a.txt", "b.txt", "c.gz"))

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
-from kformer.arguments import check_integer
+from kformer.arguments import check_integer, one_or_many
 from kformer.backend import check_process
 from kformer.decoding.runtime import each_batch
 from kformer.export.saved_model.serving_files import newest_version, read_report
@@ -53,6 +53,7 @@ class ServedModel:
         self.max_batch_size = max(self.report.get("batch_sizes", [MAX_TEXTS]))
         self.signatures = dict(self._model.signatures)
 
+    @one_or_many
     def encode(
         self,
         texts: Iterable[str],

@@ -8,12 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from kformer.arguments import (
-    as_texts,
-    check_target_language,
-    several_texts,
-    text_or_texts,
-)
+from kformer.arguments import as_texts, check_target_language, prompt_or_prompts, text_or_texts
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.served_model import ServedModel
 from kformer.serving import ServedTranslation
@@ -29,7 +24,7 @@ from kformer.serving.request_rows import (
 from kformer.text.degenerate import check_prompts
 from kformer.text.forced_terms import Draft, flagged_answers, force_terms
 from kformer.text.glossary import Glossary, check_glossary
-from kformer.text.labels import Predictions, Tagging, tagger_text, tagging
+from kformer.text.labels import Predictions, Tagging, predicts, tagger_text, tagging
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
@@ -103,22 +98,20 @@ class ServedTranslator(ServedModel):
         source_language: str | None = None,
         target_language: str | None = None,
         glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> str | list[str]:
+    ) -> list[str]:
         """Translates texts like `kformer.Translator.translate`; the export chose the search.
 
         With a `glossary`, a missing term takes the place of a word, or stands between two, where
         the signature `score` finds the translation likeliest.
         """
-        texts, in_same_form = several_texts(texts)
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
             translations = into._split(texts, source_language, batch_size, progress, glossary)
-            return in_same_form([translation.text for translation in translations])
-        return in_same_form(
-            [best.text for [best] in into._translations(texts, batch_size, progress, glossary)],
-        )
+            return [translation.text for translation in translations]
+        return [best.text for [best] in into._translations(texts, batch_size, progress, glossary)]
 
+    @text_or_texts
     def translations(
         self,
         texts: Iterable[str],
@@ -138,6 +131,7 @@ class ServedTranslator(ServedModel):
             inputs["target_language"] = [self._target_language] * len(texts)
         return inputs
 
+    @text_or_texts
     def split_translations(
         self,
         texts: Iterable[str],
@@ -154,13 +148,13 @@ class ServedTranslator(ServedModel):
     def _split(self, texts, source_language, batch_size, progress, glossary):
         glossary = check_glossary(glossary)
         directions = self.report.get("directions")
-        warn_of_zero_shot(directions, source_language, self.target_language, stacklevel=4)
+        warn_of_zero_shot(directions, source_language, self.target_language)
 
         def find(sentences, progress):
             answers = self._best(sentences, batch_size, progress, glossary)
             return [best for [best] in answers]
 
-        return translate_split(find, texts, source_language, progress, stacklevel=4)
+        return translate_split(find, texts, source_language, progress)
 
     def check_takes_glossary(self):
         """Raises a ValueError if the SavedModel cannot score translations."""
@@ -188,7 +182,7 @@ class ServedTranslator(ServedModel):
 
     def _translations(self, texts, batch_size, progress, glossary):
         translations = self._best(texts, batch_size, progress, check_glossary(glossary))
-        warn_of_cut([best.flags for [best] in translations], "translated", stacklevel=4)
+        warn_of_cut([best.flags for [best] in translations], "translated")
         return translations
 
 
@@ -253,6 +247,7 @@ class ServedClassifier(ServedModel):
         [answer] = self._answers("classify", read_class, [""], 1, None)
         return tuple(answer.probabilities)
 
+    @predicts
     def predict(
         self,
         texts: Iterable[str],
@@ -299,6 +294,7 @@ class ServedTagger(ServedModel):
         """The labels of the tagger."""
         return tuple(self.report["labels"])
 
+    @text_or_texts
     def tag(
         self,
         texts: Iterable[str],
@@ -340,6 +336,7 @@ class ServedLanguageModel(ServedModel):
 
     _outputs = ("generation", "score")
 
+    @prompt_or_prompts
     def generate(
         self,
         prompts: Iterable[str],
@@ -349,6 +346,7 @@ class ServedLanguageModel(ServedModel):
         """Continues prompts like `kformer.LanguageModel.generate`; the export chose the search."""
         return [best.text for [best] in self.generations(prompts, batch_size, progress)]
 
+    @prompt_or_prompts
     def generations(
         self,
         prompts: Iterable[str],

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
-from kformer.arguments import as_texts, check_flag
+from kformer.arguments import as_texts, check_flag, stacklevel_of_user
 from kformer.text.paragraphs.joining import Piece, join, with_sources
 from kformer.text.paragraphs.marks import piece_of_part
 from kformer.text.paragraphs.sentence_splitting import halves, split_pieces
@@ -88,7 +88,6 @@ def translate_split(
     texts: Iterable[str],
     source_language: str | None = None,
     progress: Callable[[int], object] | None = None,
-    stacklevel: int = 3,
 ) -> list[SplitTranslation]:
     """Splits texts into sentences, translates all of these in one call, and joins each text.
 
@@ -101,7 +100,6 @@ def translate_split(
         texts: list of strings, or another iterable of them.
         source_language: As for `split_sentences`.
         progress: Called with the number of texts done, in proportion to their sentences.
-        stacklevel: Of the warnings; 3 for the caller of a public method.
 
     Warns:
         UserWarning: A sentence was too long.
@@ -122,7 +120,7 @@ def translate_split(
             answers = find(sentences, None)
     if progress:
         (report or _InProportion(progress, 1, len(texts))).finish()
-    _warn(results, stacklevel + 1)
+    _warn(results)
     return results
 
 
@@ -206,7 +204,7 @@ class _InProportion:
             self._reported = texts
 
 
-def _warn(results, stacklevel):
+def _warn(results):
     """Warns of each text with a sentence that was too long."""
     for number, translation in enumerate(results, start=1):
         if _CUT.intersection(translation.flags):
@@ -217,5 +215,5 @@ def _warn(results, stacklevel):
             continue
         warnings.warn(
             f"Text {number} has a sentence that is too long for the model: {how}.",
-            stacklevel=stacklevel,
+            stacklevel=stacklevel_of_user(),
         )

@@ -105,7 +105,7 @@ def test_the_space_between_sentences_is_that_of_the_target(translations, expecte
 def test_a_sentence_that_is_too_long_is_split_and_flagged():
     text = "Kurz. Es ist lang, es ist sehr lang, und es endet. Kurz."
     with pytest.warns(UserWarning, match=r"^Text 2 has a sentence .* one by one\.$") as caught:
-        _, one = translate_split(Script(), ["Ja.", text], "de", stacklevel=2)
+        _, one = translate_split(Script(), ["Ja.", text], "de")
     assert len(caught) == 1 and caught[0].filename == __file__
     assert one.text == text.upper()
     assert one.flags == ("source split",)
