@@ -23,8 +23,9 @@ def serve(
         list[str],
         typer.Argument(
             metavar="MODEL...",
-            help="Saved forms: .tflite or .keras files, SavedModels, folders of runs. NAME=PATH "
-            "gives one a name; by default it is the pair of languages, such as de-en.",
+            help="Saved forms: .tflite or .keras files, SavedModels, folders of runs; demo is the "
+            "small model in the package. NAME=PATH gives one a name; by default it is the pair of "
+            "languages, such as de-en.",
         ),
     ],
     host: Annotated[
@@ -81,16 +82,12 @@ def serve(
     SIGTERM or Ctrl-C, after the requests that it has begun.
     """
     secrets = _keys(keys)
-    try:
-        import uvicorn
+    import uvicorn
 
-        from kformer.server import RequestLimits, create_app
-        from kformer.server import host as load_models
-        from kformer.server.http_protocol import protocol_with_deadline
-    except ImportError as error:
-        raise ValueError(
-            f"Serving needs some packages: pip install 'kformer[serve]'. Received: {error}."
-        ) from error
+    from kformer.server import RequestLimits, create_app
+    from kformer.server import host as load_models
+    from kformer.server.http_protocol import protocol_with_deadline
+
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
         with streams.quiet():  # The log has only lines of JSON.

@@ -12,7 +12,7 @@
 - `server_page`: the web page. `server_metrics`: metrics for Prometheus, and a log without texts.
 - `openapi`: the description of the whole.
 
-It needs the extra `serve`. For `.tflite` files it needs neither TensorFlow nor Keras.
+For `.tflite` files it needs neither TensorFlow nor Keras.
 """
 
 from kformer import lazy_names
