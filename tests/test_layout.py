@@ -21,6 +21,7 @@ PACKAGE = REPOSITORY / "kformer"
 TOP_LEVEL = {
     "CHANGELOG.md",
     "LICENSE",
+    "MANIFEST.in",
     "Makefile",
     "README.md",
     "pyproject.toml",

@@ -1,6 +1,7 @@
 """What is handed out: a wheel and an archive of the package alone, which work from anywhere."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import pytest
 from support.processes import printed_by
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ["pyproject.toml", "README.md", "LICENSE", "kformer", "training", "export", "tests"]
+SOURCES = ["pyproject.toml", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE"]
+SOURCES += [".readme", "kformer", "training", "export", "tests"]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 NAME = f"kformer-{VERSION}"
 
@@ -85,8 +87,17 @@ def test_the_archive_holds_no_link_and_no_second_copy(built):
     assert not any(member.issym() or member.islnk() for member in members)
     names = [PurePosixPath(member.name) for member in members]
     top_level = {name.parts[1] for name in names if len(name.parts) > 1}
-    assert {"kformer", "pyproject.toml", "README.md", "LICENSE"} <= top_level
+    assert {"kformer", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"} <= top_level
     assert not top_level & {"training", "export"}
+
+
+def test_the_archive_holds_the_pictures_of_its_front_page_and_no_tests(built):
+    """Tests without `tests/support` could not run."""
+    with tarfile.open(built / f"{NAME}.tar.gz") as archive:
+        files = {PurePosixPath(*PurePosixPath(name).parts[1:]) for name in archive.getnames()}
+    pictures = re.findall(r"\]\((\.readme/[^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert pictures and {PurePosixPath(picture) for picture in pictures} <= files
+    assert not [file for file in files if file.parts[:1] == ("tests",)]
 
 
 def test_the_wheel_works_from_an_empty_folder(wheel, tmp_path):
