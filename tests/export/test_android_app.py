@@ -160,10 +160,10 @@ def test_the_test_of_the_project_passes(app, android_project, tmp_path):
     content = (damaged / "translator.tflite").read_bytes()
     translation = json.dumps(first["translation"]).encode()
     assert content.count(b'"translation": ' + translation) == 1
-    other = b'"' + b"x" * (len(translation) - 2) + b'"'
-    (damaged / "translator.tflite").write_bytes(content.replace(translation, other))
+    other = "x" * (len(translation) - 2)
+    (damaged / "translator.tflite").write_bytes(content.replace(translation, f'"{other}"'.encode()))
     answer = app("test", assets=str(damaged))
-    assert answer == f"IllegalStateException: {first['translation']} instead of {other.decode()[1:-1]}"
+    assert answer == f"IllegalStateException: {first['translation']} instead of {other}"
 
 
 def test_languages_are_chosen_by_their_code(app, android_project, tmp_path):

@@ -88,7 +88,7 @@ def test_insets_and_padding_are_of_two_views(project):
     android = "{http://schemas.android.com/apk/res/android}"
     fitting = [view for view in layout.iter() if view.get(f"{android}fitsSystemWindows")]
     assert fitting == [layout.getroot()]
-    assert not any(name.startswith(f"{android}padding") for name in layout.getroot().keys())
+    assert not any(name.startswith(f"{android}padding") for name in layout.getroot().attrib)
 
 
 def test_icons_of_the_bars_are_dark_on_light_windows_alone(project):
