@@ -109,7 +109,7 @@ def training_cost(
         >>> from kformer.training import training_cost
         >>> cost = training_cost("tiny", source_tokens=10**6, target_tokens=10**6)
         >>> f"{cost.parameters:,} parameters"
-        '2,349,056 parameters'
+        '2,349,568 parameters'
     """
     recipe = Recipe.named(recipe) if isinstance(recipe, str) else recipe
     d, ff, encoder_layers = recipe.d_model, recipe.d_ff, recipe.num_layers
@@ -124,6 +124,8 @@ def training_cost(
     # Biases and layer normalisation.
     vectors = encoder_layers * (ff + d + 4 * d + 4 * d)
     vectors += decoder_layers * (ff + d + (own_biases + 4) * d + 6 * d)
+    if recipe.norm_first:  # Each stack ends with a norm.
+        vectors += (1 + bool(decoder_layers)) * 2 * d
     parameters = encoder + decoder + vectors + vocab * d
     if classes:
         parameters += classes * (d + 1)

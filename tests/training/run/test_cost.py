@@ -93,8 +93,8 @@ def test_products_take_the_time_of_their_precision_and_other_work_that_of_float3
 
 
 def test_an_estimate_reads_as_a_sentence():
-    cost = training_cost(Recipe.named("tiny"), 10**9, 10**9, 1e11)
-    assert str(cost).startswith("The model has 2,349,056 parameters. Training takes about 1.")
+    cost = training_cost(Recipe.named("tiny", epochs=20), 10**9, 10**9, 1e11)
+    assert str(cost).startswith("The model has 2,349,568 parameters. Training takes about 1.")
     days = cost.seconds / 3600 / 24
     assert str(cost).endswith(
         f"{days:.1f} days for an epoch, {days * cost.epochs:.1f} days for all {cost.epochs}."
