@@ -243,6 +243,8 @@ def show_reports(reports: Any):
         typer.echo(f"{report.form:<{width}}{size:>8}{score:>12}  {agreement}")
     if reports[0].signature:
         typer.echo(f"BLEU: {reports[0].signature}")
-    for report in reports:
-        if report.doubt:
-            typer.echo(f"{report.form}: {report.doubt}")
+    doubts = {report.form: str(report.doubt) for report in reports if report.doubt}
+    if len({*doubts.values()}) == 1:  # In all forms the same.
+        doubts = {"Doubt": next(iter(doubts.values()))}
+    for form, doubt in doubts.items():
+        typer.echo(f"{form}: {doubt}.")

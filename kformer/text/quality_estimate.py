@@ -222,12 +222,12 @@ class Doubt(NamedTuple):
 
     def __str__(self):
         text = f"{self.flagged:,} of {self.total:,} translations are flagged as unsure"
-        shares = [
-            f"a {name} of {share:.2f}"
-            for name, share in (("precision", self.precision), ("recall", self.recall))
-            if share is not None
-        ]
-        return f"{text}, with {' and '.join(shares)}" if shares else text
+        others = self.poor - self.right
+        if not self.poor:
+            return f"{text}; none is poor"
+        if not self.flagged:
+            return f"{text}; {others:,} are poor"
+        return f"{text}: {self.right:,} of these are poor, and {others:,} of the others"
 
 
 def doubt_of(qualities: Sequence[float], scores: Sequence[float], threshold: float) -> Doubt:

@@ -64,8 +64,23 @@ def test_the_flag_is_raised_below_the_threshold_alone():
 def test_precision_and_recall_are_those_of_translations_below_the_threshold():
     doubt = doubt_of([0.1, 0.2, 0.3, 0.9, 0.8], [0.1, 0.6, 0.2, 0.3, 0.9], threshold=0.4)
     assert doubt[:4] == (5, 3, 3, 2)
-    assert "3 of 5 translations are flagged as unsure" in str(doubt)
-    assert "precision of 0.67 and a recall of 0.67" in str(doubt)
+    assert (round(doubt.precision, 2), round(doubt.recall, 2)) == (0.67, 0.67)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"),
+    [
+        (
+            0.4,
+            "3 of 5 translations are flagged as unsure: 2 of these are poor, and 1 of the others",
+        ),
+        (0.05, "0 of 5 translations are flagged as unsure; none is poor"),
+        (0.1, "0 of 5 translations are flagged as unsure; 2 are poor"),
+    ],
+)
+def test_doubt_is_told_in_plain_words(threshold, expected):
+    scores = [0.08, 0.6, 0.09, 0.3, 0.9] if threshold == 0.1 else [0.1, 0.6, 0.2, 0.3, 0.9]
+    assert str(doubt_of([0.1, 0.2, 0.3, 0.9, 0.8], scores, threshold)) == expected
 
 
 def test_the_rank_correlation_is_spearmans():
