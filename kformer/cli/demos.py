@@ -34,7 +34,7 @@ class TranslatorDemo:
 
     Args:
         output: Folder for the files.
-        quick: Whether to train for less than a minute.
+        quick: Whether to train for a minute or two only.
         overwrite: Whether to replace an earlier run.
 
     Attributes:
@@ -63,7 +63,7 @@ class TranslatorDemo:
             train = training.train
         sides = files["train.de"], files["train.en"]
         valid = files["valid.de"], files["valid.en"]
-        recipe = Recipe.named("quick" if quick else "demo")
+        recipe = Recipe.named("demo", **({"epochs": 4} if quick else {}))
         self.model = train(recipe, *sides, output / "run", *valid, restart=overwrite)
 
     def answers(self, path: Path, texts: list[str]):
@@ -247,7 +247,9 @@ def demo(
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Train a smaller model in a minute; it is bad at its task."),
+        typer.Option(
+            "--quick", help="Train for a minute or two only; the model makes more mistakes."
+        ),
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier demo in the folder.")
@@ -282,7 +284,7 @@ def demo(
     )
     if quick:
         typer.echo(
-            "\nThis was the quick demo: a model too small and trained too briefly to be good."
+            "\nThis was the quick demo. Without --quick the model is trained longer and is better."
         )
 
 
