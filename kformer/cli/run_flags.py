@@ -188,14 +188,16 @@ def train_as_prepared(prepare: Callable, output: Path, flags: Flags, restart: bo
         return
     try:
         with _processes(flags), run_folder(output) as folder:
-            task = _train(prepared(folder), flags)
+            trained = _train(prepared(folder), flags)
     except Interrupted as stopped:
         again = "Run the same command" + (", without --restart," if restart else "")
         typer.echo(f"kformer: {stopped} {again} to resume.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
     if not flags.process:
-        typer.echo(f"The {task.kind.words} is {output / task.kind.file}")
-        suggest(*_TO_USE[task.kind], output)
+        kind = trained.task.kind
+        typer.echo(f"The {kind.words} is {output / kind.file}")
+        if trained.config["useful"]:
+            suggest(*_TO_USE[kind], output)
 
 
 _TO_USE = {  # The command that uses a model of a kind.
@@ -225,7 +227,7 @@ def _train(prepared, flags):
         _share_cores()
     with distribute(flags.devices, flags.model_parallel):
         run(prepared)
-    return prepared.task
+    return prepared
 
 
 def _share_cores():

@@ -31,7 +31,8 @@ from kformer.training.kinds.labelled_files import Split, check_known, split
 from kformer.training.objective.metrics import MacroF1, MaskedAccuracy, Tokens
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.noise_rates import NO_NOISE, OF_LABELLED_TEXT
-from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe, pace_of
+from kformer.training.recipes.pace import pace_of
+from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.replicas import DTYPES, compile_network, one_stack
 from kformer.training.run.run_preparation import Prepared

@@ -1,6 +1,8 @@
 """A training run of a classifier, before TensorFlow loads."""
 
 import functools
+from collections.abc import Mapping
+from typing import Any
 
 from kformer.kinds import CLASSIFIER
 from kformer.training.kinds.labelled_files import (
@@ -12,6 +14,7 @@ from kformer.training.kinds.labelled_files import (
 )
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.labelling_options import ClassificationOptions
+from kformer.training.run.outcome import useless_classifier
 from kformer.training.run.run_preparation import prepare_text
 from kformer.training.run.run_vocabularies import learn_vocabularies
 from kformer.training.run.training_task import OneTextTask
@@ -56,6 +59,13 @@ class ClassificationTask(OneTextTask):
 
     def learn_vocabularies(self, recipe: Recipe):
         return learn_vocabularies(recipe, self.training.texts, [], self.options.exact_sizes)
+
+    def uselessness(self, model: Any, scores: Mapping[str, float], epochs: int | None):
+        if "val_accuracy" not in scores:
+            return None
+        most, counts = max(self.labels, key=self.training.counts.get), self.validation[0].counts
+        majority = counts.get(most, 0) / sum(counts.values())
+        return useless_classifier(scores["val_accuracy"], majority, epochs)
 
     def plain_files(self, name: str):
         files = self.files[name]

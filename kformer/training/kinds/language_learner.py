@@ -33,7 +33,8 @@ from kformer.training.data.windows import Windows
 from kformer.training.kinds.language_report import text_report
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe, pace_of
+from kformer.training.recipes.pace import pace_of
+from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.replicas import compile_network, one_stack
 from kformer.training.run.run_preparation import Prepared

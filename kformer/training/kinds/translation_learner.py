@@ -1,6 +1,7 @@
 """The translator that a run trains, with random weights or another model's; its text and report."""
 
 import dataclasses
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import keras
 from kformer.backend import is_tensorflow
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
+from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 from kformer.text.quality_estimate import MIN_PAIRS
 from kformer.text.scores import bleu_metric, chrf_metric, signature_of
 from kformer.text.source_marks import ABOUT, KINDS, symbols_of
@@ -25,13 +27,16 @@ from kformer.training.data.preflight import corpus_report
 from kformer.training.data.translation_dataset import translation_windows
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, pace_of
+from kformer.training.recipes.pace import pace_of
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
 from kformer.training.run.fine_tuning import OUTPUT_SETTINGS, settings_to_start_from, warm_start
 from kformer.training.run.replicas import DTYPES, compile_network
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.training_task import TextOfRun
 from kformer.training.shards.passes import Reading
 from kformer.training.shards.shards_dataset import ShardBatches
+
+_SAMPLE = 100  # Sentences of the validation text that show whether a model is of use.
 
 
 def text_of(prepared: Prepared) -> TextOfRun:
@@ -152,6 +157,31 @@ def calibrate(validation: ParallelText, translator: Translator) -> str | None:
     if sum(bool(source.strip()) for source in sources) < MIN_PAIRS:
         return None
     return f"Quality estimates of the validation text: {translator.calibrate(sources, targets)}."
+
+
+def scores_of_sample(task: Any, translator: Translator) -> tuple[float, float] | None:
+    """Returns BLEU and chrF of a hundred sentences of the first validation text.
+
+    None where `calibrate` returns None, but for the number of pairs; or where BLEU means nothing:
+    its tokenizer is not installed, or finds no words, in text without spaces.
+    """
+    validation = task.validation
+    if not validation.source or translator.target_languages or not is_tensorflow():
+        return None
+    sides = (read_lines(file) for file in (validation.source[0], validation.target[0]))
+    pairs = [pair for pair in zip(*sides, strict=True) if all(map(str.strip, pair))]
+    if not pairs:
+        return None
+    sources, targets = zip(*pairs[:: 1 + len(pairs) // _SAMPLE], strict=True)
+    language = task.options.tokenize, task.target_language
+    with warnings.catch_warnings(action="error", category=UserWarning):
+        try:
+            warn_without_words(targets, bleu_tokenizer(*language))
+        except (UserWarning, ValueError):
+            return None
+    translations = translator.translate(list(sources))
+    metrics = bleu_metric(*language), chrf_metric()
+    return tuple(metric.corpus_score(translations, [targets]).score for metric in metrics)
 
 
 def new_model(prepared: Prepared, rising_steps: int) -> Translator:

@@ -32,15 +32,18 @@ from kformer.training.data.pairs import (
     check_parallel,
     check_weights,
     checksum_of_text,
+    corpus_weights,
     count_pairs,
     parallel_text,
 )
 from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, sizes_in
+from kformer.training.run.outcome import useless_translator
 from kformer.training.run.run_options import TranslationOptions
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_preparation import prepare as prepare_run
 from kformer.training.run.run_vocabularies import learn_vocabularies, read_vocabularies
+from kformer.training.run.text_size import ids_of_pairs
 from kformer.training.run.training_task import Task
 from kformer.training.shards.manifest import MANIFEST
 from kformer.training.shards.shard_set import check_shards_are_left, shard_sets, vocabularies_of
@@ -191,6 +194,18 @@ class TranslationTask(Task):
             if text.source:
                 check_some_are_left(text.source, text.target, models, *limits, text.shown)
 
+    def ids_of_a_pass(self, vocabularies: Any):
+        models = vocabularies.source, vocabularies.target or vocabularies.source
+        return ids_of_pairs(self.training.source, self.training.target, models, self._weights())
+
+    def _weights(self):
+        """Returns how often a pass reads each corpus."""
+        options = self.options
+        if options.weights is None and options.temperature is None:
+            return [1.0] * self.corpora
+        groups = self.directions or None
+        return corpus_weights(self.pairs_of_corpora(), options.weights, options.temperature, groups)
+
     def sizes_to_start_from(self):
         config = transformer_config(Path(self.options.warm_start))
         sizes = sizes_in(config)
@@ -201,6 +216,11 @@ class TranslationTask(Task):
     def calibrate(self, model: Any):
         """Calibrates the quality estimate, if there is enough validation text."""
         return self._learning.calibrate(self.validation, model)
+
+    def uselessness(self, model: Any, scores: Any, epochs: int | None):
+        """Translates a part of the validation text, if there is a search on this backend."""
+        figures = self._learning.scores_of_sample(self, model)
+        return None if figures is None else useless_translator(*figures, epochs)
 
     def checksum(self, file: str):
         is_text = file in (*self.training.source, *self.training.target)
@@ -322,6 +342,13 @@ class ShardsTask(TranslationTask):
                     f"Received: {str(path)!r}, for shards in {str(self.sets[0].folder)!r}."
                 )
         return vocabularies
+
+    def ids_of_a_pass(self, vocabularies: Any):
+        sizes = [
+            sum(max(shard["ids"]) + shard["pairs"] for shard in shards.manifest.shards)
+            for shards in self.sets
+        ]
+        return sum(size * weight for size, weight in zip(sizes, self._weights(), strict=True))
 
     def check_some_are_left(self, recipe: Recipe, vocabularies: Any):
         check_shards_are_left(self.sets, recipe.max_length, recipe.max_length_ratio or None)

@@ -1,7 +1,4 @@
-"""`Recipe`: the numbers of a training run, each with its description and its check.
-
-`Pace` has the number of steps of a run, and of steps in which its learning rate rises.
-"""
+"""`Recipe`: the numbers of a training run, each with its description and its check."""
 
 import dataclasses
 import functools
@@ -158,8 +155,10 @@ class Recipe:
         "faster.",
         among=("attention", "ssru"),
     )
-    epochs: int = _positive("Passes over the text.")
-    tokens_per_batch: int = _positive("Ids per batch on its longer side, with padding.")
+    epochs: int = _not_negative("Passes over the text; 0 for a number that suits its size.")
+    tokens_per_batch: int = _not_negative(
+        "Ids per batch on its longer side, with padding; 0 for a number that suits the text's size."
+    )
     max_length: int = _positive("Maximum ids per sentence, the end id included.", least=2)
     max_length_ratio: float = _number(
         "Maximum ratio of the longer side of a pair to the shorter, in ids; 0 for any.",
@@ -227,7 +226,7 @@ class Recipe:
                 "`d_model` must be even, and a multiple of `num_heads`. "
                 f"Received: d_model={self.d_model}, num_heads={self.num_heads}."
             )
-        if self.max_length > self.tokens_per_batch:
+        if self.max_length > self.tokens_per_batch > 0:
             raise ValueError(
                 "`max_length` must be at most `tokens_per_batch`. "
                 f"Received: max_length={self.max_length}, tokens_per_batch={self.tokens_per_batch}."
@@ -338,45 +337,3 @@ def _numbers(name: str, derived: tuple[str, ...] = ()) -> dict:
             f"Received: base={base!r} in '{name}.toml'."
         )
     return {**_numbers(base, derived), **numbers}
-
-
-# A translator of the phrasebook had learned 2 of 50 new terms after 60 steps, and 43 after 180.
-_FEW_STEPS = 100
-
-
-@dataclasses.dataclass(frozen=True)
-class Pace:
-    """The steps of a run, which are updates of the weights.
-
-    Attributes:
-        steps: Steps of the run.
-        rising_steps: Steps until the learning rate is highest: `warmup_steps`, but at most the
-            steps of an epoch. They do not depend on the number of epochs, so that a run that is
-            extended has the rates of one that was longer from the start.
-        shortened: Whether these are fewer than `warmup_steps`.
-    """
-
-    steps: int
-    rising_steps: int
-    shortened: bool
-
-    def lines(self) -> list[str]:
-        """Returns a sentence about the steps, and a warning if they are too few to learn."""
-        rises = "The learning rate rises for the first"
-        lines = [f"The run takes {self.steps:,} steps. {rises} {self.rising_steps:,} of them."]
-        if self.shortened:
-            lines[0] = lines[0][:-1] + ", an epoch, because --warmup-steps is longer."
-        if self.steps < _FEW_STEPS:
-            lines.append(
-                f"Warning: {self.steps:,} steps are too few to learn much: raise --epochs, or "
-                "lower --tokens-per-batch."
-            )
-        return lines
-
-
-def pace_of(recipe: Recipe, batches: int) -> Pace:
-    """Returns the pace of a run by a recipe, with a number of batches in an epoch."""
-    updates_per_epoch = max(1, batches // recipe.gradient_accumulation)
-    steps = max(1, batches * recipe.epochs // recipe.gradient_accumulation)
-    rising = min(recipe.warmup_steps, updates_per_epoch)
-    return Pace(steps, rising, rising < recipe.warmup_steps)

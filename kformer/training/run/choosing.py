@@ -47,6 +47,11 @@ class Choice:
         """Returns whether the best model so far is that after so many epochs."""
         return self._best.epoch == epoch
 
+    @property
+    def scores(self) -> dict[str, float]:
+        """The validation scores of the best model so far, by name."""
+        return self._best.scores
+
     def in_words(self) -> str:
         """Returns a sentence on the best epoch and its score, if there is validation text."""
         score = self._best.scores.get(self._score)

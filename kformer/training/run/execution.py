@@ -25,6 +25,7 @@ from kformer.training.run.choosing import Choice
 from kformer.training.run.choosing import in_words as average_in_words
 from kformer.training.run.continuation import check_can_go_on, how_to_go_on
 from kformer.training.run.history_picture import draw_history
+from kformer.training.run.outcome import further_epochs, improving_in_words
 from kformer.training.run.run_config import (
     check_same,
     in_words,
@@ -57,12 +58,16 @@ def run(prepared: Prepared) -> Any:
     check_same(team().exchange({**prepared.config, "versions": versions}, is_comparable))
     with distribute():
         check_fits(prepared.recipe, prepared.vocabularies.sizes())
-        _train(prepared)
+        scores, epochs = _train(prepared)
     task, file = prepared.task, prepared.output / prepared.task.kind.file
     model = task.load(file)
     if remark := task.calibrate(model):
         model.save(file)
         print(remark, flush=True)
+    warning = task.uselessness(model, scores, epochs)
+    if remark := warning or improving_in_words(epochs):
+        print(remark, flush=True)
+    prepared.config["useful"] = warning is None
     _write_config(prepared, finished=True)
     keep_newest(prepared.output / CHECKPOINTS)  # The run may be extended.
     shutil.rmtree(prepared.output / COMPILED, ignore_errors=True)
@@ -70,6 +75,7 @@ def run(prepared: Prepared) -> Any:
 
 
 def _train(prepared):
+    """Fits the model; returns the best one's scores by name, and `further_epochs`."""
     recipe, output, task = prepared.recipe, prepared.output, prepared.task
     options = task.options
     if not prepared.resumes:
@@ -120,6 +126,7 @@ def _train(prepared):
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     _finish(prepared, choice, history.history, progress.seconds)
+    return choice.scores, further_epochs(history.history, recipe)
 
 
 def _in_time(max_hours, progress):

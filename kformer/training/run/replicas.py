@@ -4,7 +4,8 @@ from typing import Any
 
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.optimizer import AveragedAdam, WarmupSchedule
-from kformer.training.recipes.recipe import Recipe, pace_of
+from kformer.training.recipes.pace import pace_of
+from kformer.training.recipes.recipe import Recipe
 
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 
@@ -36,15 +37,16 @@ def one_stack(kind: type, recipe: Recipe, tokenizer: Any, **settings: Any):
 def rising_steps(prepared: Any, batches: Any) -> int:
     """Returns the steps until the learning rate of a run is highest, and records them.
 
-    `Pace` computes them; they are `warmup_steps` if an earlier kformer began the run.
+    `Pace` computes them. A run that is resumed keeps its own, unless its `warmup_steps` change;
+    they are `warmup_steps` if a kformer that did not record them began it.
 
     Args:
         prepared: `Prepared`.
         batches: `tf.data.Dataset` of training.
     """
     recipe, config = prepared.recipe, prepared.config
-    if prepared.resumes and "rising_steps" not in config:
-        return recipe.warmup_steps
+    if prepared.resumes and "warmup_steps" not in prepared.changed:
+        return config.get("rising_steps", recipe.warmup_steps)
     config["rising_steps"] = pace_of(recipe, int(batches.cardinality())).rising_steps
     return config["rising_steps"]
 

@@ -3,11 +3,13 @@
 import dataclasses
 import functools
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kformer.arguments import check_choice
 from kformer.text.text_files import as_list
+from kformer.training.recipes.pace import as_begun, is_open, suited_to
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.continuation import check_output
 from kformer.training.run.run_config import changed_settings, read_run_config, run_config
@@ -22,7 +24,8 @@ class Prepared:
 
     Attributes:
         task: The kind of model, its files and its options.
-        recipe: The recipe of the user, with the sizes of the model that the run starts from.
+        recipe: The recipe of the user, with the sizes of the model that the run starts from, and
+            with epochs and batches for the size of the text where they were left open.
         replaced: The user's sizes that the model's sizes replaced, by name.
         output: The folder.
         resumes: Whether the folder holds a run to resume, from `check_output`.
@@ -31,6 +34,7 @@ class Prepared:
         vocabularies: `Vocabularies`.
         origin: Where they are from: "learned" from the text, "all" if the text supports no more
             ids, or "given" by a file.
+        pace: Sentences on the epochs and batches, if they were chosen for the text.
     """
 
     task: Task
@@ -42,6 +46,7 @@ class Prepared:
     config: dict
     vocabularies: Vocabularies
     origin: str
+    pace: Sequence[str] = ()
 
     @functools.cached_property
     def tokenizers(self) -> list:
@@ -70,7 +75,7 @@ class Prepared:
                 for name, size in self.vocabularies.sizes().items()
                 if size != getattr(self.recipe, name)
             ]
-        return notes
+        return [*notes, *self.pace]
 
 
 def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
@@ -85,10 +90,11 @@ def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
     check_choice("monitor", recipe.monitor, task.monitors)
     recipe.check_validation(task.validation_files)
     output = Path(output)
+    earlier = {} if options.restart else read_run_config(output)
+    left_open, recipe = recipe, as_begun(recipe, earlier)
     config = run_config(recipe, task)
     resumes, changed = check_output(output, options.overwrite, config, options.restart), {}
     if resumes:
-        earlier = read_run_config(output)
         changed = changed_settings(earlier, config)
         config = {**earlier, **config}  # The files may have moved.
     else:
@@ -104,9 +110,15 @@ def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
         as_asked = all(size == getattr(recipe, name) for name, size in sizes.items())
         origin = "learned" if as_asked else "all"
     _add_vocabularies(config, vocabularies, output)
-    if not resumes:
-        task.check_some_are_left(recipe, vocabularies)
-    return Prepared(task, recipe, replaced, output, resumes, changed, config, vocabularies, origin)
+    facts = task, recipe, replaced, output, resumes, changed, config, vocabularies, origin
+    if resumes:
+        return Prepared(*facts)
+    task.check_some_are_left(recipe, vocabularies)
+    if not is_open(left_open):
+        return Prepared(*facts)
+    suited = suited_to(left_open, task.ids_of_a_pass(vocabularies))
+    config |= {"recipe": dataclasses.asdict(suited.recipe), "suited_epochs": suited.epochs}
+    return dataclasses.replace(Prepared(*facts), recipe=suited.recipe, pace=suited.lines())
 
 
 def prepare_text(

@@ -1,7 +1,7 @@
 """`Task`: the part of a training run that differs between the kinds of model."""
 
 import importlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from kformer.text.text_files import read_lines
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.run_options import RunOptions
 from kformer.training.run.run_vocabularies import Vocabularies, read_vocabularies
+from kformer.training.run.text_size import ids_of_texts
 
 
 class Learner(NamedTuple):
@@ -148,6 +149,10 @@ class Task:
         """Raises ValueError if no example can be used."""
         raise NotImplementedError
 
+    def ids_of_a_pass(self, vocabularies: Vocabularies) -> int:
+        """Counts the ids of a pass over the text, or of its longer sides, up to `LARGE_TEXT`."""
+        raise NotImplementedError
+
     def sizes_to_start_from(self) -> dict:
         """Returns the sizes, by their names in the recipe, of the model to start from."""
         raise NotImplementedError
@@ -199,6 +204,18 @@ class Task:
         """Completes the model of a finished run; returns a sentence if that has changed it."""
         return None
 
+    def uselessness(
+        self, model: Any, scores: Mapping[str, float], epochs: int | None
+    ) -> str | None:
+        """Returns a warning if the model of a finished run is of no use on its validation text.
+
+        Args:
+            model: The best model.
+            scores: Its validation scores by name; empty without validation text.
+            epochs: As from `further_epochs`.
+        """
+        return None
+
 
 class OneTextTask(Task):
     """A kind of model that reads one text and has one stack of layers; base class.
@@ -232,6 +249,9 @@ class OneTextTask(Task):
         for name, files in self.files.items():
             if files and not any(map(library.encode, self.texts(name))):
                 raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
+
+    def ids_of_a_pass(self, vocabularies: Vocabularies):
+        return ids_of_texts(self.texts(self.names[0]), vocabularies.source)
 
     def sizes_to_start_from(self):
         """Reads the sizes of the encoder of any kind of model."""

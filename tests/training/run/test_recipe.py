@@ -115,7 +115,7 @@ def test_an_unknown_number_is_an_error():
 @pytest.mark.parametrize(
     ("numbers", "received"),
     [
-        ({"epochs": 0}, "epochs=0"),
+        ({"epochs": -1}, "epochs=-1"),
         ({"num_layers": -1}, "num_layers=-1"),
         ({"warmup_steps": 0}, "warmup_steps=0"),
         ({"dropout": 1}, "dropout=1"),

@@ -12,12 +12,13 @@ from kformer.text import vocabulary
 from kformer.text.source_marks import KINDS, symbols_of
 from kformer.training import Recipe
 from kformer.training.kinds.translation_task import prepare_translation
+from kformer.training.recipes.pace import suited_to
 from kformer.training.run.run_config import difference
 from support import toy
 from support.processes import run_python
 from support.training import pairs
 
-RECIPE = Recipe.named("tiny")
+RECIPE = Recipe.named("tiny", epochs=20, tokens_per_batch=3072)
 
 
 @pytest.fixture
@@ -50,6 +51,43 @@ def test_a_vocabulary_that_fits_needs_no_note(files, tmp_path):
     prepared = prepare_translation(recipe, *files, tmp_path / "run")
     assert (prepared.origin, prepared.notes()) == ("learned", [])
     assert prepared.vocabularies.models == (Tokenizer.train(files, 290).model,)
+
+
+def test_the_default_recipe_gets_the_pace_that_suits_the_text(files, tmp_path):
+    prepared = prepare_translation(Recipe.named("tiny"), *files, tmp_path / "run")
+    encode = sentencepiece.SentencePieceProcessor(model_proto=prepared.vocabularies.source).encode
+    sides = zip(map(encode, toy.SOURCES), map(encode, toy.TARGETS), strict=True)
+    ids = sum(len(max(pair, key=len)) + 1 for pair in sides)
+    expected = suited_to(Recipe.named("tiny"), ids)
+    assert prepared.recipe == expected.recipe
+    assert prepared.recipe.epochs > 20 and prepared.recipe.tokens_per_batch < 3072
+    assert prepared.notes()[-1:] == expected.lines()
+    config = prepared.config
+    assert config["recipe"] == dataclasses.asdict(prepared.recipe)
+    assert config["suited_epochs"] == prepared.recipe.epochs
+
+
+def test_numbers_of_the_user_are_obeyed_exactly_and_need_no_note(files, tmp_path):
+    recipe = Recipe.named("tiny", epochs=3, tokens_per_batch=700, vocab_size=290)
+    prepared = prepare_translation(recipe, *files, tmp_path / "run")
+    assert prepared.recipe == recipe and prepared.notes() == []
+    assert "suited_epochs" not in prepared.config
+
+
+def test_an_unfinished_run_goes_on_with_the_pace_that_it_began_with(files, tmp_path):
+    prepared = prepare_translation(Recipe.named("tiny", epochs=3), *files, tmp_path / "run")
+    began = {**prepared.config, "finished": False}
+    began["recipe"] |= {"tokens_per_batch": 320}  # Of a kformer that chose otherwise.
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(json.dumps(began))
+    (tmp_path / "run" / "checkpoints").mkdir()
+    (tmp_path / "run" / "checkpoints" / "tokenizer.model").write_bytes(prepared.vocabularies.source)
+    again = prepare_translation(Recipe.named("tiny"), *files, tmp_path / "run")
+    assert again.resumes and again.recipe.tokens_per_batch == 320
+    assert again.changed == {"epochs": [3, prepared.config["suited_epochs"]]}
+    assert not again.pace
+    anew = prepare_translation(Recipe.named("tiny"), *files, tmp_path / "run", restart=True)
+    assert anew.recipe.tokens_per_batch == prepared.recipe.tokens_per_batch
 
 
 def test_the_options_of_a_vocabulary_are_those_of_the_recipe(files, tmp_path):
