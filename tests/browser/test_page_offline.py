@@ -60,7 +60,7 @@ def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
         browser("kept")
         [version] = browser("versions")
         change(copy / "index.html", "#3257d5", "#123456")
-        change(copy / "strings.js", "greedy search", "newer", seconds=-10)  # To the server, older.
+        change(copy / "strings.js", "Licence:", "newer:", seconds=-10)  # To the server, older.
         original = resources.files("kformer.export.web")
         template = (original / SERVICE_WORKER).read_text("utf-8")
         (copy / SERVICE_WORKER).unlink()
@@ -69,17 +69,17 @@ def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
         browser("isReplaced", [version])
         assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
         assert browser("look", colour) == "#3257d5"
-    assert "greedy search" in old["facts"]
+    assert "Licence:" in old["facts"]
     new = browser("reload")  # Without the server.
-    assert "newer" in new["facts"] and "greedy search" not in new["facts"]
+    assert "newer:" in new["facts"] and "Licence:" not in new["facts"]
     assert browser("look", colour) == "#123456"
     assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
 
 
 @pytest.mark.prove
 def test_files_of_two_versions_are_not_kept(browser, copy):
-    change(copy / "strings.js", "greedy search", "another")
+    change(copy / "strings.js", "Licence:", "another:")
     with served(copy) as address:
         said = browser("open", address, ALLOWED)
-        assert said["state"] == "ready" and "another" in said["facts"]
+        assert said["state"] == "ready" and "another:" in said["facts"]
         assert not browser("keeps")

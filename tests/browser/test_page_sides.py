@@ -29,14 +29,16 @@ def test_the_mirror_has_the_text_in_the_same_places(page):
         assert source == mirror, text
 
 
-def test_lines_are_numbered_where_there_are_several(page):
+def test_lines_are_numbered_where_there_are_many(page):
     numbered = "document.querySelector('.sides').classList.contains('numbered')"
     number = "getComputedStyle(document.querySelector('output > :last-child'), '::before').content"
     page("translate", "wir")
     assert not page("look", numbered)
     page("translate", TEXT)
+    assert not page("look", numbered)  # Three lines need no numbers.
+    page("translate", f"{TEXT}\n\n{TEXT}")
     assert page("look", numbered) and "counter(line)" in page("look", number)
-    assert page("look", "document.querySelectorAll('.mirror > *').length") == 3
+    assert page("look", "document.querySelectorAll('.mirror > *').length") == 7
 
 
 def test_scrolling_one_side_scrolls_the_other_to_the_same_line(page):
@@ -86,14 +88,24 @@ def test_an_unsure_sentence_has_its_reason_and_its_notice_leads_to_it(browser, c
     with changed("litert-engine.js", unsure) as address:
         browser("open", address)
         shown = browser("translate", f"Mein bruder. Wir ruft uns!\n{toy.SOURCES[0]}\nein kind ruft")
-        reason = "The translation is a guess where it is underlined."
-        assert shown["notice"].split("\n") == [f"Line 1: {reason}", f"Line 3: {reason}"]
+        reason = "The underlined text is a guess. Check it, or say it in other words."
+        assert shown["notice"].split("\n") == [f"Lines 1 and 3: {reason}"]
         titles = browser(
             "look", "[...document.querySelectorAll('.flagged')].map((each) => each.title)"
         )
         assert titles == [f"{reason}\nEstimated quality: 31 of 100"] * 2
-        browser("click", f"Line 3: {reason}")
         chosen = """(({ value, selectionStart: start, selectionEnd: end }) =>
           value.slice(start, end))(document.activeElement)"""
-        assert browser("look", chosen) == "ein kind ruft"
-        assert browser("look", LINKED)[0] == "ein kind ruft"
+        for sentence in ("Wir ruft uns!", "ein kind ruft", "Wir ruft uns!"):  # One after the other.
+            browser("click", f"Lines 1 and 3: {reason}")
+            assert browser("look", chosen) == browser("look", LINKED)[0] == sentence
+
+
+def test_a_notice_names_the_lines_of_a_text_once(page):
+    rows = [[lines, "Hm."] for lines in ([3], [5, 6], [1, 2, 3, 7], [*range(1, 40, 2)])]
+    assert page("call", "messages.js", "messageOfLines", rows) == [
+        "Line 3: Hm.",
+        "Lines 5 and 6: Hm.",
+        "Lines 1–3 and 7: Hm.",
+        "Lines 1, 3, 5, 7, 9, 11, 13, 15, and …: Hm.",
+    ]

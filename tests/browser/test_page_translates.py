@@ -141,16 +141,19 @@ def test_a_sentence_over_the_limit_is_split_as_in_python_and_shows_a_notice(page
         expected = PocketTranslator(folder / MODEL).translate(lines, split=True)
     said = page("translate", "\n".join(lines))
     assert said["lines"] == expected
-    why = "A sentence is too long: its clauses were translated one by one."
+    why = (
+        "A sentence is too long, so its clauses were translated one by one. "
+        "Shorter sentences are translated better."
+    )
     notices = [line for line in said["notice"].splitlines() if "too long" in line]
-    assert notices == [f"Line 2: {why}", f"Line 3: {why}"]
+    assert notices == [f"Lines 2 and 3: {why}"]
     assert "too long" not in (page("translate", "wir")["notice"] or "")
     assert page("translate", too_many_bytes)["notice"].startswith(why)
 
 
 def test_what_cannot_be_split_is_said_to_be_cut(page):
     notice = page("translate", "a" + "\u0301" * 900)["notice"]
-    assert notice.startswith("A sentence is too long: only its beginning was translated.")
+    assert notice.startswith("A sentence is too long, so only its beginning was translated.")
 
 
 def test_clauses_are_those_of_python(page):
@@ -244,10 +247,11 @@ def test_degenerate_output_shows_a_notice(browser, changed):
         browser("open", address)
         said = browser("translate", "wir ruft\n\ndas haus")
         assert said["flagged"] == [0, 2]
-        assert [line for line in said["notice"].splitlines() if "Line 3" in line] == [
-            "Line 3: The translation reached its length limit without an end.",
-            "Line 3: The translation repeats itself over and over.",
-            "Line 3: The translation has an unlikely length.",
+        notices = [
+            "The translation ran on to its length limit. Say it in other words.",
+            "The translation repeats itself. Say it in other words.",
+            "The translation is unusually long or short. Check it.",
         ]
+        assert said["notice"].splitlines() == [f"Lines 1 and 3: {each}" for each in notices]
         alone = browser("translate", "wir ruft")["notice"].splitlines()
-        assert alone[0] == "The translation reached its length limit without an end."
+        assert alone == notices

@@ -16,6 +16,8 @@ import {
   richText,
 } from "./rich-text.js";
 
+const MOST_UNNUMBERED = 5; // Lines that are counted at a glance.
+
 export class Fields {
   #elements;
   #report;
@@ -146,7 +148,7 @@ export class Fields {
     this.#report.onChange();
     const lines = this.#linesOf(text, marks);
     this.#mirror.show(lines);
-    this.#elements.mirror.closest(".sides").classList.toggle("numbered", lines.length > 1);
+    this.#elements.mirror.closest(".sides").classList.toggle("numbered", lines.length > MOST_UNNUMBERED);
     const isAsked = text === this.#asked.text && written === this.#asked.marks && target === this.#asked.target;
     if (!this.#translator || isAsked) return;
     this.#asked = { text, marks: written, target };
@@ -198,12 +200,16 @@ export class Fields {
     this.#report.onTranslated();
   }
 
-  /** Lists notices, each of which shows its sentence. */
+  /** Lists notices, each of which shows one of its sentences after the other. */
   #notice(notices) {
     const list = document.createElement("ul");
-    for (const { message, index } of notices) {
+    for (const { message, indices } of notices) {
       const button = Object.assign(document.createElement("button"), { type: "button", textContent: message });
-      button.addEventListener("click", () => this.#sides.select(index));
+      let next = 0;
+      button.addEventListener("click", () => {
+        this.#sides.select(indices[next]);
+        next = (next + 1) % indices.length;
+      });
       const item = document.createElement("li");
       item.append(button);
       list.append(item);

@@ -1,7 +1,7 @@
 // The lines of the translation, their sentences, finished and pending, and their flags.
 
 import { between } from "./joining.js";
-import { messageOf, messageOfFlag } from "./messages.js";
+import { messageOf, messageOfFlag, messageOfLines } from "./messages.js";
 import { placedMarks } from "./placing.js";
 import { nodesOf, nodesOfMarkup } from "./rich-text.js";
 
@@ -96,20 +96,21 @@ export class Lines {
     return [...this.element.children].map((line) => line.textContent).join("\n");
   }
 
-  /** {message, index} for each flag of a line, with the index of its first sentence that has it. */
+  /** {message, indices} for each flag: the numbers of its lines, and its sentences. */
   get notices() {
     const lines = [...this.element.children];
-    const firsts = new Map(); // Line and flag -> notice.
+    const found = new Map(); // Flag -> numbers of lines and indices of sentences.
     for (const [index, { piece, line }] of this.sentences.entries()) {
       for (const flag of this.known.get(keyOf(piece))?.flags ?? []) {
-        const number = lines.indexOf(line) + 1;
-        const key = `${number} ${flag}`;
-        const message = messageOfFlag(flag);
-        const named = lines.length > 1 ? messageOf("line", { line: number, message }) : message;
-        if (!firsts.has(key)) firsts.set(key, { message: named, index });
+        if (!found.has(flag)) found.set(flag, { numbers: new Set(), indices: [] });
+        found.get(flag).numbers.add(lines.indexOf(line) + 1);
+        found.get(flag).indices.push(index);
       }
     }
-    return [...firsts.values()];
+    return [...found].map(([flag, { numbers, indices }]) => {
+      const message = messageOfFlag(flag);
+      return { message: lines.length > 1 ? messageOfLines([...numbers], message) : message, indices };
+    });
   }
 
   /** Returns the paragraph of a line, or the item of a list, with a place for each sentence. */

@@ -2,6 +2,8 @@
 
 import { STRINGS } from "./strings.js";
 
+const MOST_RANGES = 8; // Of the numbers of lines in a message.
+
 /** The code of the language of the interface. */
 export const LANGUAGE = interfaceLanguage(globalThis.navigator?.languages ?? []);
 
@@ -24,6 +26,21 @@ export function messageOf(key, values = {}, language = LANGUAGE) {
 /** Returns the sentence about a flag of a translation; a flag of a newer kformer is named as it is. */
 export function messageOfFlag(flag) {
   return Object.hasOwn(STRINGS.en, `flag ${flag}`) ? messageOf(`flag ${flag}`) : flag;
+}
+
+/** Returns a message about lines of the text, with their numbers in ascending order. */
+export function messageOfLines(numbers, message) {
+  if (numbers.length === 1) return messageOf("line", { line: numbers[0], message });
+  const ranges = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last && last.end + 1 === number) last.end = number;
+    else ranges.push({ start: number, end: number });
+  }
+  const shown = ranges.flatMap(({ start, end }) => (end - start === 1 ? [start, end] : [start === end ? start : `${start}–${end}`]));
+  const parts = shown.slice(0, MOST_RANGES).map(String);
+  if (shown.length > MOST_RANGES) parts.push("…");
+  return messageOf("lines", { lines: new Intl.ListFormat(LANGUAGE).format(parts), message });
 }
 
 /** Returns the sentence about a `TranslatorError`, or the message of another error. */

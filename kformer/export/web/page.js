@@ -26,7 +26,8 @@ const fields = new Fields(
       say(state, text);
     },
     onChange() {
-      element("clear").hidden = !element("source").value;
+      element("clear").hidden = !fields.text;
+      showExamples();
       remember();
     },
     onTranslated() {
@@ -173,7 +174,13 @@ function offer(examples, language) {
     return button;
   });
   element("examples").replaceChildren(...buttons);
-  element("examples").hidden = !buttons.length;
+  showExamples();
+}
+
+/** Shows the examples until there is a text. */
+function showExamples() {
+  const examples = element("examples");
+  examples.hidden = !examples.children.length || Boolean(fields.text);
 }
 
 async function copy() {
