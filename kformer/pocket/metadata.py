@@ -37,6 +37,10 @@ class _Format1(TypedDict):
     signatures: NotRequired[dict[str, tuple[int, int]]]
 
 
+class _Vector(TypedDict):
+    text: str
+
+
 ArrayPlace = tuple[int, int, str]  # First byte in the file, number of elements, type.
 
 
@@ -133,6 +137,16 @@ def read_metadata(path: Path) -> dict:
     return metadata
 
 
+def read_examples(path: Path) -> list[str]:
+    """Returns the texts by which the `.tflite` file at `path` can be checked, if it has any."""
+    try:
+        content = _inside(path, VECTORS)
+        vectors = parse_json(content, list[_Vector]) if content else []
+    except ValueError:  # Nothing depends on them.
+        return []
+    return [vector["text"] for vector in vectors]
+
+
 def _check(metadata, version, kind):
     if version != FORMAT and (version, kind) != (1, TRANSLATOR):
         raise ValueError(f"a {kind.words} has no format {version}")
@@ -194,11 +208,12 @@ def check_whole(path: Path, metadata: dict):
         )
 
 
-def _inside(path):
+def _inside(path, name=METADATA):
+    """Returns a file of the archive at the end; None if there is no archive or no such file."""
     if not zipfile.is_zipfile(path):
         return None
     with Archive(path, "A .tflite file must end in an archive with its metadata.") as archive:
-        return archive.read(METADATA)
+        return archive.read(name)
 
 
 def _beside(path, beside):

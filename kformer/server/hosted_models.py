@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from kformer.export.loading import load, saved_form
 from kformer.kinds import TRANSLATOR, Kind, kind_of
+from kformer.pocket.metadata import read_examples
 from kformer.server.batcher import Batcher
 from kformer.server.hosted_signatures import (
     HostedSignature,
@@ -26,6 +27,7 @@ from kformer.threads import available_cores
 
 _BATCH = 32  # Rows of a call of TensorFlow.
 _ALIGNMENT = object()  # Stands in the queue for a signature, of which none is public.
+_EXAMPLES = 3  # Texts to try that the page shows.
 _LONG = 2_000  # Characters that are split into sentences in a thread of their own.
 
 
@@ -48,6 +50,7 @@ class HostedModel:
         glossary: `kformer.Glossary` of requests that have none of their own.
         term_search: Function from columns of texts and a `kformer.Glossary` to rows; None if the
             model cannot search for terms.
+        examples: Texts to try, of a `.tflite` file.
     """
 
     name: str
@@ -63,6 +66,7 @@ class HostedModel:
     aligner: Callable[..., list] | None = None
     glossary: Glossary | None = None
     term_search: Callable[..., list] | None = None
+    examples: tuple[str, ...] = ()
     _queue: Batcher | None = None
 
     @property
@@ -292,11 +296,12 @@ def _loaded(name, path):
     form, model = saved_form(path), load(path)
     kind = kind_of(model)
     assert kind is not None  # `load` returns nothing else.
-    batch_size, calls = _BATCH, 1
+    batch_size, calls, examples = _BATCH, 1, ()
     if form == "tflite":  # A file has several workers, and batches of its own.
         about = model.manifest
         shapes = about.get("batches", {}).values()
         batch_size, calls = max([1, *(batch for batch, _ in shapes)]), available_cores()
+        examples = tuple(read_examples(path)[:_EXAMPLES])
     else:
         about = model.report if form == "saved_model" else getattr(model, "about", {})
     hosted = HostedModel(
@@ -311,6 +316,7 @@ def _loaded(name, path):
         batch_size,
         calls,
         getattr(model, "align", None),
+        examples=examples,
     )
     if kind is TRANSLATOR and takes_glossary(model):
         hosted.term_search = functools.partial(answer_with_terms, model)

@@ -132,6 +132,7 @@ def models_listed(models: Sequence[HostedModel]) -> dict[str, Any]:
             "directions": ["-".join(codes) for codes in model.directions],
             "licence": model.about.get("licence"),
             "citation": model.about.get("citation"),
+            "examples": [*model.examples],
         }
         for model in models
     ]

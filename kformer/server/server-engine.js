@@ -1,15 +1,23 @@
 // Asks the server for translations, in place of worker-engine.js of the export.
 
-import { keepKey, keptKey, newKey } from "./server-key.js";
+import { offerFiles } from "./server-files.js";
+import { offerApi } from "./server-api.js";
+import { ask } from "./server-requests.js";
 import { TranslatorError } from "./translator-error.js";
 
 const KEPT = 10_000; // Maximum number of cached translations.
+// A long text is sent in portions, which are shown as they come. Each should take about so long:
+const [QUICK, SLOW] = [300, 1000]; // Milliseconds.
+const [FIRST, MOST] = [4, 128]; // Sentences of a portion.
+const MOST_CHARACTERS = 10_000; // Of a portion, or a single sentence.
 
 /** Opens the first translator of the server. */
 export async function openEngine(_url, { signal }) {
   const { data } = await ask("v1/models", null, signal);
   const model = data.find(({ kind }) => kind === "translator");
   if (!model) throw new TranslatorError("no model");
+  offerFiles();
+  offerApi(model);
   return new ServerEngine(model);
 }
 
@@ -18,7 +26,7 @@ class ServerEngine {
 
   constructor(model) {
     this.metadata = model;
-    this.examples = [];
+    this.examples = model.examples;
     this.size = 0;
   }
 
@@ -29,11 +37,22 @@ class ServerEngine {
     if (remembered.size > KEPT) remembered.clear();
     // The HTML of one sentence may look like the text of another one.
     const keys = sentences.map((sentence, i) => JSON.stringify([sentence, markups?.[i] ?? null, source, target]));
-    const missing = new Set(keys.filter((key) => !remembered.has(key)));
-    const forms = ["text", "html"].map((form) => this.#remember(missing, form, source, target, signal));
-    await Promise.all(forms);
-    for (const [index, key] of keys.entries()) onSentence(index, remembered.get(key));
-    return { milliseconds: performance.now() - began, runs: missing.size };
+    const missing = [...new Set(keys.filter((key) => !remembered.has(key)))];
+    let [done, shown, size] = [0, 0, FIRST];
+    const show = () => {
+      for (; shown < keys.length && remembered.has(keys[shown]); shown += 1) onSentence(shown, remembered.get(keys[shown]));
+    };
+    for (show(); done < missing.length; show()) {
+      const portion = firstOf(missing, done, size);
+      const start = performance.now();
+      const forms = ["text", "html"].map((form) => this.#remember(portion, form, source, target, signal));
+      await Promise.all(forms);
+      done += portion.length;
+      const spent = performance.now() - start;
+      if (spent < QUICK) size = Math.min(MOST, 2 * size);
+      if (spent > SLOW) size = Math.max(1, size >> 1);
+    }
+    return { milliseconds: performance.now() - began, runs: missing.length };
   }
 
   close() {
@@ -42,7 +61,7 @@ class ServerEngine {
 
   /** Asks for the sentences of a format in a direction, and remembers the answers. */
   async #remember(keys, format, source, target, signal) {
-    const chosen = [...keys].map((key) => [key, ...JSON.parse(key)]);
+    const chosen = keys.map((key) => [key, ...JSON.parse(key)]);
     const asked = chosen.filter(([, , markup]) => (markup === null) === (format === "text"));
     if (!asked.length) return;
     const input = asked.map(([, sentence, markup]) => markup ?? sentence);
@@ -57,34 +76,13 @@ class ServerEngine {
   }
 }
 
-/** Returns the answer of the server; waits for a key where it needs one. */
-async function ask(path, body, signal) {
-  for (;;) {
-    const key = keptKey();
-    const isSent = /^[!-~]*$/.test(key); // No header can hold others.
-    const response = isSent ? await request(path, body, key, signal) : { status: 401 };
-    if (response.status !== 401 && response.status !== 403) {
-      keepKey(key);
-      const answer = await response.json();
-      if (response.ok) return answer;
-      const message = answer.error?.message ?? answer.error ?? response.statusText;
-      throw new TranslatorError("unknown", { message });
-    }
-    await newKey(key);
+/** Returns the next keys: at most `size`, with a bound of characters; at least one. */
+function firstOf(keys, start, size) {
+  let [end, characters] = [start, 0];
+  while (end < keys.length && end - start < size) {
+    characters += keys[end].length;
+    if (end > start && characters > MOST_CHARACTERS) break;
+    end += 1;
   }
-}
-
-async function request(path, body, key, signal) {
-  const options = { signal, headers: key ? { Authorization: `Bearer ${key}` } : {} };
-  if (body) {
-    options.method = "POST";
-    options.headers["Content-Type"] = "application/json";
-    options.body = JSON.stringify(body);
-  }
-  try {
-    return await fetch(new URL(path, import.meta.url), options);
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new TranslatorError("no connection", { file: path });
-  }
+  return keys.slice(start, end);
 }

@@ -39,7 +39,13 @@ _NAMES = {  # Files of the page of the export that serve here unchanged.
     "icon.svg",
     "icon-192.png",
 }
-_OWN = {"worker-engine.js": "server-engine.js", "server-key.js": "server-key.js"}
+_OWN = {
+    "worker-engine.js": "server-engine.js",
+    "server-api.js": "server-api.js",
+    "server-files.js": "server-files.js",
+    "server-key.js": "server-key.js",
+    "server-requests.js": "server-requests.js",
+}
 _CHANGES = {  # Of the page's HTML.
     '<link rel="manifest" href="page.webmanifest">\n': "",  # There is nothing to install.
     '<script src="opened-as-file.js" defer></script>\n': "",
@@ -52,11 +58,67 @@ _CHANGES = {  # Of the page's HTML.
     <button type="submit" data-text="use key">Use this key</button>
   </form>
   <div class="sides">""",
+    "  <footer>\n": """  <section id="files" class="more" aria-labelledby="files-title" hidden>
+    <h2 id="files-title" data-text="file">Translate a file</h2>
+    <p>
+      <button id="choose-file" type="button" data-text="choose file">Choose a file</button>
+      <input id="file" type="file" hidden>
+      <span id="file-kinds"></span>
+    </p>
+    <p id="file-status" role="status"></p>
+  </section>
+  <section id="api" class="more" aria-labelledby="api-title" hidden>
+    <h2 id="api-title" data-text="api">For programs</h2>
+    <pre id="api-example" tabindex="0" aria-labelledby="api-title"></pre>
+    <p><a href="openapi.json" data-text="api addresses">All addresses (OpenAPI)</a></p>
+  </section>
+  <footer>
+""",
 }
-_KEY_STYLE = """
+_STYLE = """
 #key-form {
   justify-content: flex-start;
   gap: 0.75rem;
+}
+
+.more {
+  margin-top: 2rem;
+  color: var(--faint);
+  font-size: 0.9rem;
+}
+
+.more h2 {
+  margin: 0;
+  color: var(--ink);
+  font-size: 1rem;
+}
+
+.more p {
+  margin: 0.5rem 0;
+}
+
+.more a {
+  color: var(--accent);
+}
+
+.more pre {
+  margin: 0.5rem 0;
+  padding: 0.75rem 1rem;
+  border: 1px solid var(--line);
+  border-radius: 0.75rem;
+  background: var(--sheet);
+  color: var(--ink);
+  overflow-wrap: anywhere;
+  white-space: pre-wrap;
+}
+
+#file-kinds {
+  margin-inline-start: 0.5rem;
+  overflow-wrap: anywhere;
+}
+
+#file-status:empty {
+  display: none;
 }
 """
 _POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -79,7 +141,7 @@ def page_file(name: str) -> Response:
     if name in _OWN:
         return _response((own / _OWN[name]).read_bytes(), kind)
     if name == "page.css":
-        return _response((page / name).read_text("utf-8") + _KEY_STYLE, kind)
+        return _response((page / name).read_text("utf-8") + _STYLE, kind)
     if name == "offline.js":  # The page needs its server.
         return _response("export const keepForOffline = async () => false;\n", kind)
     data = json.dumps(read_abbreviations(), ensure_ascii=False)

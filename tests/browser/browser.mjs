@@ -3,6 +3,7 @@
 //
 // Arguments: the Chromium to run, and the path of playwright-core.
 
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
@@ -88,6 +89,33 @@ const commands = {
       shown: [...document.querySelectorAll("input")].filter((field) => field.checkVisibility()).map((field) => field.id),
       kept: [...Object.values({ ...localStorage }), document.cookie, location.href].join(" "),
     }));
+  },
+
+  /** Chooses a file with a text on the page of a server; what the page then says, and the new text. */
+  async upload(name, text) {
+    await page.setInputFiles("#file", { name, mimeType: "", buffer: Buffer.from(text) });
+    await page.waitForSelector("#file-status a", PATIENCE);
+    const said = await page.innerText("#file-status");
+    const coming = page.waitForEvent("download", PATIENCE);
+    await page.click("#file-status a");
+    const download = await coming;
+    return { said, name: download.suggestedFilename(), content: await readFile(await download.path(), "utf8") };
+  },
+
+  /** Replaces the text at once: `fill` types it, which takes a minute for a thousand lines. */
+  async write(text) {
+    await page.$eval(
+      "#source",
+      (field, text) => {
+        field.value = text;
+        field.dispatchEvent(new Event("input"));
+      },
+      text,
+    );
+    await page.waitForSelector("#translation p:first-child span:not(.pending)", PATIENCE);
+    const begun = await state();
+    await page.waitForSelector("#translation[aria-busy=false]", PATIENCE);
+    return [begun, await state()];
   },
 
   async reload() {
