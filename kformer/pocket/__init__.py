@@ -5,6 +5,7 @@
 - `pocket_terms`: terms of a glossary in translations, step by step.
 - `pocket_text`: strings to the bytes of a file's inputs, and back. `bulk_text`: many texts, outside
   of the graph.
+- `held_file`: the copy of a file that they run, which stays as it was.
 - `worker_team`, `workers`, `worker_process`: interpreters in threads and in processes of their own.
 - `metadata`: the JSON metadata of a file.
 """

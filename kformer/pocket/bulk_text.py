@@ -5,9 +5,9 @@ gets no table of replacements: a text in which the tokenizer would replace a cha
 the graph, and so is everything else in which the two might differ.
 """
 
+import os
 import struct
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -45,11 +45,11 @@ class BulkText:
         ValueError: The tables are damaged.
     """
 
-    def __init__(self, path: Path, metadata: Mapping[str, Any]):
+    def __init__(self, path: str | os.PathLike, metadata: Mapping[str, Any]):
         import sentencepiece  # Only large files of text need it.
 
         places: TablePlaces = metadata["tables"]
-        read = _TableReader(np.memmap(path, np.uint8, "r"))
+        read = _TableReader(np.memmap(os.fspath(path), np.uint8, "r"))
         source, target = places["source"], places["target"]
         try:
             self._replacements = _Replacements(_Automaton.read(read, source["replacements"]))

@@ -1,6 +1,7 @@
 """The metadata of a `.tflite` file: in an archive at its end, or in a file beside it."""
 
 import hashlib
+import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -183,18 +184,18 @@ def check_kind(path: str | Path, metadata: Mapping[str, Any], kind: Kind):
         )
 
 
-def checksum_of(path: Path, size: int | None = None) -> str:
+def checksum_of(path: str | os.PathLike, size: int | None = None) -> str:
     """Returns the SHA-256 of the first `size` bytes of a file, or of all, in hexadecimal."""
     checksum = hashlib.sha256()
-    with path.open("rb") as file:
-        left = path.stat().st_size if size is None else size
+    with Path(path).open("rb") as file:
+        left = Path(path).stat().st_size if size is None else size
         while left > 0 and (block := file.read(min(left, _BLOCK))):
             checksum.update(block)
             left -= len(block)
     return checksum.hexdigest()
 
 
-def check_whole(path: Path, metadata: dict):
+def check_whole(path: str | os.PathLike, metadata: dict):
     """Raises a ValueError if the checksum in a file's metadata is not its model's.
 
     Files that kformer 0.1 wrote have no checksum.

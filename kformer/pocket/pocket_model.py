@@ -12,6 +12,7 @@ import numpy as np
 
 from kformer.arguments import as_texts, check_integer, check_text, one_or_many, stacklevel_of_user
 from kformer.kinds import Kind
+from kformer.pocket.held_file import HeldFile
 from kformer.pocket.metadata import check_kind, check_whole, read_metadata
 from kformer.pocket.pocket_text import TextBeside, TextInFile
 from kformer.pocket.worker_team import Team
@@ -44,11 +45,12 @@ class PocketModel:
             check_integer("workers", workers, least=1)
         self.manifest = metadata = read_metadata(path)
         check_kind(path, metadata, self.kind)
-        check_whole(path, metadata)
+        held = HeldFile(path)
+        check_whole(held, metadata)
         beside = TextBeside(path, metadata) if metadata["format"] == 1 else None
         signature = metadata["signature"] if beside else self.signature
-        self._team = Team(path, signature, workers or available_cores())
-        self._text = beside or TextInFile(path, metadata, self.output)
+        self._team = Team(held, signature, workers or available_cores())
+        self._text = beside or TextInFile(held, metadata, self.output)
         shapes = metadata.get("batches", {})
         if beside:
             whole = (1, metadata["max_source_length"])

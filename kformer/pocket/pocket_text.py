@@ -10,6 +10,7 @@ import numpy as np
 
 from kformer.arguments import check_target_language, replace_lone_surrogates
 from kformer.pocket.bulk_text import BulkText
+from kformer.pocket.held_file import HeldFile
 
 
 class TextInFile:
@@ -23,7 +24,7 @@ class TextInFile:
         output: Name of the text that the signature `detokenize` returns.
     """
 
-    def __init__(self, path: Path, metadata: Mapping[str, Any], output: str):
+    def __init__(self, path: HeldFile, metadata: Mapping[str, Any], output: str):
         self._path, self._metadata = path, metadata
         self._end_id, self._most_bytes = metadata["end_id"], metadata.get("max_target_bytes")
         self._bulk: BulkText | None = None

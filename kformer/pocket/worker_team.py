@@ -6,8 +6,8 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
+from kformer.pocket.held_file import HeldFile
 from kformer.pocket.workers import InterpreterWorker, ProcessWorker
 from kformer.threads import in_parallel
 
@@ -25,7 +25,7 @@ class Team:
     process, the team starts workers anew.
 
     Args:
-        path: The `.tflite` file.
+        path: `HeldFile`, the `.tflite` file.
         signature: A signature that it must have.
         size: Maximum number of workers.
 
@@ -33,7 +33,7 @@ class Team:
         ValueError: The file is no TFLite model with this signature.
     """
 
-    def __init__(self, path: Path, signature: str, size: int):
+    def __init__(self, path: HeldFile, signature: str, size: int):
         self._path, self._signature, self._size = path, signature, size
         self._large = path.stat().st_size >= _LARGE
         self._begin()

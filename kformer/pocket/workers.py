@@ -44,13 +44,13 @@ class InterpreterWorker:
 
     usable = True
 
-    def __init__(self, path: str | Path, signature: str):
+    def __init__(self, path: str | os.PathLike, signature: str):
         self._path = path
         self._runners = {}
         self._locks = {is_plain: threading.Lock() for is_plain in (True, False)}
         try:
             plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-            self._plain = Interpreter(str(path), experimental_op_resolver_type=plain)
+            self._plain = Interpreter(os.fspath(path), experimental_op_resolver_type=plain)
             self._plain.get_signature_runner(signature)  # Raises if it is missing.
         except (ValueError, RuntimeError) as error:
             raise ValueError(
@@ -68,7 +68,7 @@ class InterpreterWorker:
 
     @functools.cached_property
     def _loaded(self):
-        interpreter = Interpreter(str(self._path), num_threads=1)
+        interpreter = Interpreter(os.fspath(self._path), num_threads=1)
         interpreter.allocate_tensors()
         return interpreter
 
@@ -102,11 +102,12 @@ class ProcessWorker:
         ChildProcessError: The process has ended.
     """
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: str | os.PathLike):
         files = (np.__file__, ai_edge_litert.__file__, str(Path(__file__).parent))
         folders = dict.fromkeys(str(Path(file).absolute().parents[1]) for file in files)
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _PROCESS, str(path), *folders],
+            [sys.executable, "-I", "-c", _PROCESS, os.fspath(path), *folders],
+            pass_fds=getattr(path, "descriptors", ()),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # LiteRT logs there.
