@@ -48,6 +48,13 @@ def serve(
             "no glossary; NAME=PATH for one of several translators. May be repeated."
         ),
     ] = None,
+    languages: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Languages of a translator that does not know its own, such as de-en; NAME=de-en "
+            "for one of several. May be repeated."
+        ),
+    ] = None,
     origin: Annotated[
         list[str] | None,
         typer.Option(help="Web site whose pages may ask this server; may be repeated."),
@@ -91,7 +98,7 @@ def serve(
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
         with streams.quiet():  # The log has only lines of JSON.
-            hosted = load_models(models, glossary or ())
+            hosted = load_models(models, glossary or (), languages or ())
         limits = RequestLimits(max_characters, max_texts, max_waiting, seconds, max_file_bytes)
         log = None if quiet else sys.stderr
         address, bound = listener.getsockname()[:2]
@@ -123,6 +130,12 @@ def serve(
         shown = f"[{address}]" if ":" in address else address
         names = ", ".join(model.name for model in hosted)
         typer.echo(f"Serving {names} at http://{shown}:{bound}")
+        for model in hosted:
+            if model.lacks_languages:
+                typer.echo(
+                    f"{model.name} does not know its languages, and answers requests for all: "
+                    f"--languages {model.name}=de-en names them."
+                )
         sys.stdout.flush()
         uvicorn.Server(config).run([listener])
 

@@ -37,6 +37,7 @@ from kformer.server.translated_files import MINUTES, ArrivingFiles, TranslatedFi
 
 _MOST_FILES = 10  # As many of the largest arrive or are translated, and as many wait for clients.
 _FORM_BYTES = 20_000  # Of a form, beside its file.
+_OF_PROXIES = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto")
 _BYTES_PER_SECOND = 100_000  # Of a file that arrives.
 _FORM = "POST a form of type multipart/form-data here, with file, source and target."
 
@@ -241,7 +242,9 @@ class _Server:
         self._metrics.answered(model.name, **facts)
         facts["model"] = model.name
         name = f"{self._translated.put(file)}.{quote(file.name)}"
-        url = f"{request.base_url}download_file/{name}"
+        # A proxy may have another name and path, which nobody here knows.
+        is_behind_proxy = any(header in request.headers for header in _OF_PROXIES)
+        url = f"{'' if is_behind_proxy else request.base_url}download_file/{name}"
         return await asyncio.to_thread(_json, libre_translate.file_answer(url, report))
 
     async def _download(self, request, _facts):

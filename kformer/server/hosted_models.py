@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.export.loading import load, saved_form
+from kformer.export.saved_model.serving_files import newest_version
 from kformer.kinds import TRANSLATOR, Kind, kind_of
 from kformer.pocket.metadata import read_examples
 from kformer.server.batcher import Batcher
@@ -51,6 +52,8 @@ class HostedModel:
         term_search: Function from columns of texts and a `kformer.Glossary` to rows; None if the
             model cannot search for terms.
         examples: Texts to try, of a `.tflite` file.
+        version: Number of the folder that was loaded, of a SavedModel; else 1.
+        created: When the file was written, in seconds since 1970.
     """
 
     name: str
@@ -67,6 +70,8 @@ class HostedModel:
     glossary: Glossary | None = None
     term_search: Callable[..., list] | None = None
     examples: tuple[str, ...] = ()
+    version: int = 1
+    created: int = 0
     _queue: Batcher | None = None
 
     @property
@@ -90,6 +95,11 @@ class HostedModel:
         if self.source_language is None:
             return []
         return [(self.source_language, target) for target in self.target_languages]
+
+    @property
+    def lacks_languages(self) -> bool:
+        """Whether it is a translator that answers a request for any languages."""
+        return self.kind is TRANSLATOR and not (self.source_language and self.target_languages)
 
     @property
     def waiting(self) -> int:
@@ -248,7 +258,11 @@ def _step(steps, translations):
         return _Step([], end.value)
 
 
-def host(paths: Iterable[str | Path], glossaries: Iterable[str | Path] = ()) -> list[HostedModel]:
+def host(
+    paths: Iterable[str | Path],
+    glossaries: Iterable[str | Path] = (),
+    languages: Iterable[str] = (),
+) -> list[HostedModel]:
     """Loads models for a server.
 
     Args:
@@ -256,10 +270,12 @@ def host(paths: Iterable[str | Path], glossaries: Iterable[str | Path] = ()) -> 
             the pair of its languages, such as "de-en", or else the name of its kind.
         glossaries: Files as for `kformer.Glossary.load`, each for the model of a name, as
             "NAME=PATH"; without a name, for the only translator.
+        languages: Codes of the languages of a translator that does not know its own, such as
+            "NAME=de-en"; without a name, of the only one.
 
     Raises:
         FileNotFoundError, ValueError: As `kformer.load` and `kformer.Glossary.load`; or two models
-            have one name, or a glossary has no model that takes it.
+            have one name, or a glossary or languages have no model that takes them.
     """
     models: dict[str, HostedModel] = {}
     for path in paths:
@@ -275,7 +291,25 @@ def host(paths: Iterable[str | Path], glossaries: Iterable[str | Path] = ()) -> 
         models[hosted.name] = hosted
     for path in glossaries:
         _add_glossary(models, str(path))
+    for pair in languages:
+        _name_languages(models, pair)
     return [*models.values()]
+
+
+def _name_languages(models, named_pair):
+    name, _, pair = named_pair.rpartition("=")
+    codes = pair.split("-")
+    unknown = [each for each in models.values() if each.lacks_languages]
+    takers = [each for each in unknown if name in ("", each.name)]
+    if len(takers) != 1 or len(codes) != 2 or not all(code.isalpha() for code in codes):
+        names = ", ".join(each.name for each in unknown)
+        raise ValueError(
+            "Languages are two codes, NAME=de-en, of a translator that has none: here "
+            f"{names or 'all have theirs'}. Received: {named_pair!r}."
+        )
+    [hosted] = takers
+    hosted.about = {**hosted.about, "source_language": codes[0]}
+    hosted.target_language = codes[1]
 
 
 def _add_glossary(models, path):
@@ -293,7 +327,10 @@ def _add_glossary(models, path):
 
 
 def _loaded(name, path):
-    form, model = saved_form(path), load(path)
+    form = saved_form(path)
+    # A newer version may appear while this one is loaded.
+    place = newest_version(path) if form == "saved_model" else path
+    created, model = int(path.stat().st_mtime), load(place)
     kind = kind_of(model)
     assert kind is not None  # `load` returns nothing else.
     batch_size, calls, examples = _BATCH, 1, ()
@@ -317,6 +354,8 @@ def _loaded(name, path):
         calls,
         getattr(model, "align", None),
         examples=examples,
+        version=int(place.name) if form == "saved_model" and place.name.isdecimal() else 1,
+        created=created,
     )
     if kind is TRANSLATOR and takes_glossary(model):
         hosted.term_search = functools.partial(answer_with_terms, model)

@@ -124,7 +124,7 @@ def models_listed(models: Sequence[HostedModel]) -> dict[str, Any]:
         {
             "id": model.name,
             "object": "model",
-            "created": int(model.path.stat().st_mtime),
+            "created": model.created,
             "owned_by": "kformer",
             "kind": model.kind.name,
             "source_language": model.source_language,

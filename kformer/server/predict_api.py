@@ -24,20 +24,10 @@ def check_version(model: HostedModel, version: str | None, label: str | None):
     """Raises a `Refusal` unless a request asks for the version that there is."""
     if label is not None:
         raise Refusal(404, f"{model.name} has no labels of versions. Received: {label!r:.80}.")
-    if version is not None and version != str(version_of(model)):
+    if version is not None and version != str(model.version):
         raise Refusal(
-            404, f"{model.name} has the version {version_of(model)}. Received: {version!r:.40}."
+            404, f"{model.name} has the version {model.version}. Received: {version!r:.40}."
         )
-
-
-def version_of(model: HostedModel) -> int:
-    """Returns the number of the version of a model."""
-    if model.form != "saved_model":
-        return 1
-    from kformer.export.saved_model.serving_files import newest_version
-
-    name = newest_version(model.path).name
-    return int(name) if name.isdigit() else 1
 
 
 def inputs_of(model: HostedModel, fields: dict[str, Any]) -> tuple[str, dict[str, list[str]]]:
@@ -111,7 +101,7 @@ def _unlike(signature, names):
 def status(model: HostedModel) -> dict[str, Any]:
     """Returns the answer about the versions of a model."""
     version = {
-        "version": str(version_of(model)),
+        "version": str(model.version),
         "state": "AVAILABLE",
         "status": {"error_code": "OK", "error_message": ""},
     }
@@ -125,7 +115,7 @@ def metadata(model: HostedModel) -> dict[str, Any]:
         "model_spec": {
             "name": model.name,
             "signature_name": "",
-            "version": str(version_of(model)),
+            "version": str(model.version),
         },
         "metadata": {"signature_def": {"signature_def": signatures}},
     }

@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 import pytest
 from urllib3.filepost import encode_multipart_formdata
@@ -110,6 +110,16 @@ def test_a_file_is_translated_as_in_python_and_fetched_once(api, translator, tmp
     else:
         assert download.content == (tmp_path / "output").read_bytes() != FILES[name]
     assert fetched(api, response).status == 404
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via"])
+def test_the_link_to_a_file_is_relative_behind_a_proxy(api, header):
+    """Which may have another name, and put the server under a path."""
+    response = posted(api, "a.txt", FIRST, headers={header: "192.0.2.1"})
+    url = response.json["translatedFileUrl"]
+    assert url.startswith("download_file/")
+    assert urljoin(f"{api.url}/translate_file", url) == f"{api.url}/{url}"
+    assert api.ask(f"/{url}").status == 200
 
 
 def test_texts_that_stay_are_reported_with_their_lines(api, translator):

@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import shutil
 import socket
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import pytest
 
 import kformer
 from kformer.cli.serve import _listening
+from kformer.server import host, openai_style
+from kformer.server.hosted_models import _name_languages, for_languages
+from kformer.server.refusals import Refusal
+from server.test_hosted_documents import hosted
 from support import toy
 from support.serving.served_api import served_api
 
@@ -87,6 +92,51 @@ def test_a_server_that_cannot_start_says_why(arguments, message, refused, toy_tf
     arguments = [argument.format(model=toy_tflite) for argument in arguments]
     arguments = [str(tmp_path / "empty") if name == "empty" else name for name in arguments]
     assert message in refused("serve", *arguments)
+
+
+def test_a_server_tells_of_the_file_that_it_loaded_though_it_is_gone(toy_tflite, tmp_path):
+    path = shutil.copyfile(toy_tflite, tmp_path / "a.tflite")
+    created = int(path.stat().st_mtime)
+    hosted = host([f"own={path}"])
+    path.unlink()
+    [listed] = openai_style.models_listed(hosted)["data"]
+    assert (listed["id"], listed["created"]) == ("own", created)
+    assert listed["examples"] == toy.SOURCES[toy.HELD_OUT][:3]
+
+
+@pytest.mark.prove
+def test_a_server_has_the_version_that_it_loaded_while_newer_ones_appear(toy_served, tmp_path):
+    served = shutil.copytree(toy_served, tmp_path / "served")
+    with served_api(f"sv={served}") as api:
+        [number] = [child.name for child in served.iterdir() if child.name.isdecimal()]
+        newer = str(int(number) + 1)
+        shutil.copytree(served / number, served / newer)
+        [version] = api.ask("/v1/models/sv").json["model_version_status"]
+        assert version["version"] == number
+        metadata = api.ask("/v1/models/sv/metadata").json
+        assert metadata["model_spec"]["version"] == number
+        predict = {"instances": ["wir"]}
+        assert api.ask(f"/v1/models/sv/versions/{number}:predict", predict).status == 200
+        assert api.ask(f"/v1/models/sv/versions/{newer}:predict", predict).status == 404
+
+
+def test_languages_are_named_for_a_translator_that_does_not_know_them():
+    def unnamed(*names):
+        models = {name: hosted(list) for name in names}
+        for name, model in models.items():
+            model.name, model.target_language = name, None
+        return models
+
+    models = unnamed("a", "b")
+    _name_languages(models, "a=de-en")
+    assert models["a"].directions == [("de", "en")] and not models["a"].lacks_languages
+    with pytest.raises(Refusal, match="translates de to en"):
+        for_languages([models["a"]], "de", "fr")
+    _name_languages(models, "fr-es")  # Of the only one that is left.
+    assert for_languages(models.values(), "fr", "es") is models["b"]
+    for pair in ("a=de-en", "de-en", "b=de", "c=de-en"):
+        with pytest.raises(ValueError, match=f"Received: '{pair}'"):
+            _name_languages(unnamed("b", "d"), pair)
 
 
 def test_tensorflow_is_not_loaded_for_a_file(api):
