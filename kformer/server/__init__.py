@@ -8,7 +8,8 @@
 - `libre_translate`, `openai_style`, `predict_api`: the protocols of LibreTranslate, of OpenAI's
   style, and of TensorFlow Serving. `hosted_signatures`: a model's answers in the last one.
 - `endpoint`: an address with its method and its key, and whose requests it takes.
-- `http_protocol`, `request_bodies`: bounded reading of requests. `refusals`: errors of a request.
+- `http_protocol`, `request_bodies`, `arriving_bodies`: bounded reading of requests. `refusals`:
+  errors of a request.
 - `server_page`: the web page. `server_metrics`: metrics for Prometheus, and a log without texts.
 - `openapi`: the description of the whole.
 

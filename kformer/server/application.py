@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from kformer.kinds import TRANSLATOR
 from kformer.server import libre_translate, openai_style, predict_api
+from kformer.server.arriving_bodies import ArrivingBodies
 from kformer.server.endpoint import Endpoint, Strangers
 from kformer.server.hosted_documents import HostedDocuments
 from kformer.server.hosted_models import HostedModel
@@ -25,17 +26,18 @@ from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import (
     check_key,
     declared_size,
-    discard_body,
     fields_of,
     form_with_file,
+    has_key,
     read_body,
     unless_gone,
 )
 from kformer.server.server_metrics import ServerMetrics
 from kformer.server.server_page import PAGE_FILES, page_file
-from kformer.server.translated_files import MINUTES, ArrivingFiles, TranslatedFiles
+from kformer.server.translated_files import MINUTES, TranslatedFiles
 
 _MOST_FILES = 10  # As many of the largest arrive or are translated, and as many wait for clients.
+_MOST_UNKNOWN = 2  # As many of the largest arrive from clients who have not shown their keys.
 _FORM_BYTES = 20_000  # Of a form, beside its file.
 _OF_PROXIES = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto")
 _BYTES_PER_SECOND = 100_000  # Of a file that arrives.
@@ -140,7 +142,10 @@ class _Server:
         self._models, self._limits, self._strangers = list(models), limits, strangers
         self._keys = strangers.keys
         self._documents = HostedDocuments(limits.characters, limits.file_bytes)
-        self._arriving = ArrivingFiles(_MOST_FILES * limits.file_bytes)
+        most = limits.file_bytes + _FORM_BYTES
+        self._arriving = ArrivingBodies(_MOST_FILES * most)
+        # Of requests without a key in their heads, where one is needed.
+        self._unknown = ArrivingBodies(_MOST_UNKNOWN * max(most, limits.body_bytes))
         self._translated = TranslatedFiles(_MOST_FILES * limits.file_bytes)
         self._metrics = ServerMetrics(lambda: sum(model.waiting for model in self._models), log)
 
@@ -202,9 +207,12 @@ class _Server:
     async def _fields(self, request, schema, may_be_form=True):
         """Returns the fields of a request of a client who has a key."""
         limits = self._limits
+        is_known = has_key(self._keys, request)
         if "api_key" not in schema.__annotations__:
             check_key(self._keys, request)
-        body = await read_body(request, limits.body_bytes, limits.seconds)
+        with self._unknown.place() as place:
+            most, place = limits.body_bytes, None if is_known else place
+            body = await read_body(request, most, limits.seconds, place)
         content_type = request.headers.get("content-type", "") if may_be_form else ""
         fields = fields_of(body, content_type, schema)
         if "api_key" in schema.__annotations__:
@@ -226,10 +234,9 @@ class _Server:
         most = self._limits.file_bytes + _FORM_BYTES
         size = min(declared_size(request, most), most)
         seconds = self._limits.seconds + size / _BYTES_PER_SECOND
-        if not self._arriving.has_place(size):
-            await discard_body(request, seconds)
-        with self._arriving.place(size):
-            body = await read_body(request, most, seconds)
+        is_known = has_key(self._keys, request)
+        with (self._arriving if is_known else self._unknown).place() as place:
+            body = await read_body(request, most, seconds, place)
             content_type = request.headers.get("content-type", "")
             schema = libre_translate.TranslateFileRequest
             fields, file = await form_with_file(body, content_type, schema)

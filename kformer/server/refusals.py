@@ -18,7 +18,11 @@ class Refusal(Exception):
         self.status, self.message, self.retry_after = status, message, retry_after
         self.headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         if unread:
-            self.headers["Connection"] = "close"
+            self.close()
+
+    def close(self):
+        """Has the connection close after the response."""
+        self.headers["Connection"] = "close"
 
 
 class ClientGone(Exception):

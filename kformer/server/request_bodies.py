@@ -1,7 +1,6 @@
 """Reads requests within bounds of size and time, checks their keys, and notices who has gone."""
 
 import asyncio
-import contextlib
 import hmac
 from collections.abc import Coroutine, Sequence
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from kformer.json_files import check_schema, parse_json
+from kformer.server.arriving_bodies import Place
 from kformer.server.refusals import ClientGone, Refusal
 
 _FIELDS = 1_000  # Of a form, at most;
@@ -29,43 +29,55 @@ class NamedFile(NamedTuple):
     content: bytes
 
 
-async def read_body(request: Request, most: int, seconds: float) -> bytes:
+async def read_body(
+    request: Request, most: int, seconds: float, place: Place | None = None
+) -> bytes:
     """Returns the body of a request.
 
     Args:
         request: The request.
         most: The largest number of bytes.
         seconds: Time that the client has to send it.
+        place: Grows with the bytes that have come.
 
     Raises:
-        Refusal: It is too large (413), or comes too slowly (408).
+        Refusal: It is too large (413), comes too slowly (408), or has no place (429).
         ClientGone: The client has closed the connection.
     """
-    size, body, readable = declared_size(request), bytearray(), max(most, _DISCARDED)
+    declared, body, readable = declared_size(request), bytearray(), max(most, _DISCARDED)
+    size, refusal = 0, _too_large(most) if declared > most else None
     try:
         async with asyncio.timeout(seconds):
-            if size <= readable:
-                size = 0
+            if declared <= readable:
                 async for chunk in request.stream():
                     size += len(chunk)
-                    body += chunk if size <= most else b""
+                    if size > most:
+                        refusal = refusal or _too_large(most)
                     if size > readable:
                         break
+                    if refusal is None:
+                        try:
+                            if place:
+                                place.grow(len(chunk))
+                            body += chunk
+                        except Refusal as error:
+                            refusal = error
+                    if refusal:
+                        body.clear()
     except TimeoutError as error:
         late = f"A request must arrive within {seconds:g} seconds. Received: a part of it."
         raise Refusal(408, late, unread=True) from error
     except ClientDisconnect as error:
         raise ClientGone from error
-    if size > most:
-        message = f"A request may have {most:,} bytes. Received: more."
-        raise Refusal(413, message, unread=size > readable)
+    if refusal:
+        if max(size, declared) > readable:
+            refusal.close()
+        raise refusal
     return bytes(body)
 
 
-async def discard_body(request: Request, seconds: float):
-    """Reads a request that is refused, because a client that still sends does not see an answer."""
-    with contextlib.suppress(Refusal):
-        await read_body(request, 0, seconds)
+def _too_large(most):
+    return Refusal(413, f"A request may have {most:,} bytes. Received: more.")
 
 
 def declared_size(request: Request, default: int = 0) -> int:
@@ -153,6 +165,23 @@ async def _chunks(body):
         await asyncio.sleep(0)
 
 
+def has_key(keys: Sequence[bytes], request: Request) -> bool:
+    """Returns whether the head of a request has one of the keys, or none is needed.
+
+    Raises:
+        Refusal: The head has another key.
+    """
+    if keys and not _key_in_head(request):
+        return False
+    check_key(keys, request)
+    return True
+
+
+def _key_in_head(request):
+    bearer, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if bearer.lower() == "bearer" else request.headers.get("x-api-key", "")
+
+
 def check_key(keys: Sequence[bytes], request: Request, key: str | None = None):
     """Raises a `Refusal` unless a request has one of the keys, or none is needed.
 
@@ -163,10 +192,7 @@ def check_key(keys: Sequence[bytes], request: Request, key: str | None = None):
     """
     if not keys:
         return
-    bearer, _, token = request.headers.get("authorization", "").partition(" ")
-    if bearer.lower() != "bearer":
-        token = request.headers.get("x-api-key", "")
-    received = (key or token).encode("utf-8", "surrogateescape")
+    received = (key or _key_in_head(request)).encode("utf-8", "surrogateescape")
     matches = [hmac.compare_digest(received, valid) for valid in keys]  # Always with all of them.
     if True not in matches:
         raise Refusal(

@@ -1,14 +1,8 @@
-"""The files of a server: those that arrive, and translated ones until they are fetched.
-
-All are in memory alone, within bounds of bytes, number and time.
-"""
+"""Translated files, until they are fetched: in memory alone, within bounds of number and time."""
 
 import asyncio
-import contextlib
 import secrets
-from collections.abc import Iterator
 
-from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
 
 MINUTES = 10  # That a translated file waits for its client.
@@ -52,34 +46,3 @@ class TranslatedFiles:
 
     def __contains__(self, token: str) -> bool:
         return token in self._files
-
-
-class ArrivingFiles:
-    """Bounds the bytes of the files that arrive, or are translated, at the same time.
-
-    Args:
-        most: Maximum number of bytes.
-    """
-
-    def __init__(self, most: int):
-        self._most, self._bytes = most, 0
-
-    def has_place(self, size: int) -> bool:
-        """Returns whether there is a place for a file of so many bytes."""
-        return not self._bytes or self._bytes + size <= self._most
-
-    @contextlib.contextmanager
-    def place(self, size: int) -> Iterator[None]:
-        """Keeps a place for a file in a `with` statement.
-
-        Raises:
-            Refusal: There is none at the moment.
-        """
-        if not self.has_place(size):
-            message = "The server has as many files as it can hold. Received: another one."
-            raise Refusal(429, message, retry_after=10, unread=True)
-        self._bytes += size
-        try:
-            yield
-        finally:
-            self._bytes -= size

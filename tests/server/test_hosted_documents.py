@@ -15,13 +15,14 @@ from hypothesis import given
 from documents.test_round_trips import PAGES, TAGS, Reference
 from kformer.documents.document_translation import translate_markup
 from kformer.kinds import TRANSLATOR
+from kformer.server.arriving_bodies import ArrivingBodies
 from kformer.server.hosted_documents import HostedDocuments, Languages, WaitingTranslator
 from kformer.server.hosted_models import HostedModel, for_languages
 from kformer.server.hosted_signatures import HostedSignature
 from kformer.server.libre_translate import languages
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
-from kformer.server.translated_files import ArrivingFiles, TranslatedFiles
+from kformer.server.translated_files import TranslatedFiles
 from kformer.text.alignment import WordAlignment
 from kformer.text.paragraphs.split_translation import (
     SentenceTranslation,
@@ -263,10 +264,14 @@ def test_a_file_is_deleted_after_some_time():
     asyncio.run(asyncio.wait_for(wait(), 5))
 
 
-def test_files_that_arrive_together_have_a_bound():
-    arriving = ArrivingFiles(100)
-    with arriving.place(1000), pytest.raises(Refusal, match="as many files") as refused:
-        arriving.place(1).__enter__()
-    assert refused.value.status == 429
-    with arriving.place(60), arriving.place(40):
-        pass
+def test_requests_that_arrive_together_have_a_bound():
+    bodies = ArrivingBodies(100)
+    with bodies.place() as first, bodies.place() as second:
+        first.grow(60)
+        second.grow(40)
+        with pytest.raises(Refusal, match="as many requests") as refused:
+            second.grow(1)
+        assert refused.value.status == 429 and refused.value.retry_after
+        first.grow(40)  # The second one has given back what it had.
+    with bodies.place() as place:
+        place.grow(100)

@@ -207,6 +207,37 @@ def test_a_body_that_does_not_come_does_not_stay(toy_tflite):
         assert api.translate(TEXT["q"])["translatedText"]
 
 
+def test_heads_of_uploads_keep_nobody_out(guarded):
+    """Who only says that much will come takes no room, and who shows no key has little."""
+    head = b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+    host, port = guarded.url.removeprefix("http://").split(":")
+    with contextlib.ExitStack() as stack:
+        for path in 15 * [b"/translate_file", b"/translate"]:
+            connection = stack.enter_context(socket.create_connection((host, int(port))))
+            connection.sendall(head % path + b"Content-Length: 12000\r\n\r\n--b")
+        assert posted(guarded, "a.txt", "wir .", api_key="tea").status == 200
+        assert guarded.translate(TEXT["q"], api_key="tea")["translatedText"]
+        for _ in range(20):  # Bytes of clients without a key.
+            connection = stack.enter_context(socket.create_connection((host, int(port))))
+            connection.sendall(head % b"/translate_file" + b"Content-Length: 12000\r\n\r\n")
+            connection.sendall(b"a" * 10_400)
+        while posted(guarded, "a.txt", "wir .", api_key="tea").status != 429:
+            time.sleep(0.01)
+        key = {"X-API-Key": "tea"}
+        assert posted(guarded, "a.txt", "wir .", headers=key).status == 200
+        assert guarded.ask("/translate", TEXT, **key).status == 200
+
+
+def test_a_wrong_key_in_the_head_is_refused_before_the_body(guarded):
+    head = (
+        b"POST /translate_file HTTP/1.1\r\nHost: a\r\nX-API-Key: te\r\nContent-Length: 900\r\n\r\n"
+    )
+    host, port = guarded.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as connection:
+        connection.sendall(head)
+        assert connection.recv(4096).startswith(b"HTTP/1.1 403")
+
+
 def test_silent_connections_do_not_take_all_places(toy_tflite):
     limits = ["--connections", 5, "--seconds", 0.3]
     with served_api(toy_tflite, *limits) as api, contextlib.ExitStack() as stack:
