@@ -80,12 +80,12 @@ def plot_attention(
     slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     for ax in grid[-1]:
         ax.set_xticks(range(0, len(keys), every), keys[::every], **slanted, **text)
+        ax.set_xlabel(axes[1])
     for ax in grid[:, 0]:
         ax.set_yticks(range(0, len(queries), every), queries[::every], **text)
-    if grid.size == 1:
-        grid[0, 0].set(xlabel=axes[1], ylabel=axes[0])
-    else:  # Once for all maps: a low map has no room for its own.
-        figure.supxlabel(axes[1], fontsize="medium")
+    if rows == 1:
+        grid[0, 0].set_ylabel(axes[0])
+    else:  # Once for all rows: low maps have no room for one each.
         figure.supylabel(axes[0], fontsize="medium")
     figure.colorbar(image, ax=grid, label="attention weight", fraction=0.05, pad=0.02)
     if title:
