@@ -5,21 +5,55 @@ reference are written there: one for each package that public names come from.
 """
 
 import importlib
-import importlib.util
 import inspect
 import os
 import re
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
+from sphinx.ext.autodoc.mock import mock
 
 from support import REPOSITORY
-from support.guides import GUIDES, links
+from support.guides import GUIDES
 
+# The side bar: groups of guides, in the order in which a reader needs them.
+GROUPS = {
+    "Start": [
+        "Start here <self>",
+        "The command line <kformer/cli/README.md>",
+        "kformer/imports/README.md",
+        "Translate documents <kformer/documents/README.md>",
+    ],
+    "Train": [
+        "Train a translator <kformer/training/README.md>",
+        "kformer/training/recipes/README.md",
+        "kformer/scale/README.md",
+        "kformer/tasks/README.md",
+        "kformer/training/SCALING.md",
+    ],
+    "Ship": [
+        "kformer/server/README.md",
+        "kformer/serving/README.md",
+        "kformer/export/README.md",
+        "kformer/pocket/README.md",
+        "kformer/export/web/README.md",
+        "kformer/export/CTRANSLATE2.md",
+    ],
+    "Understand": [
+        "Notebook: from the equations to a translation <kformer/model/transformer.ipynb>",
+        "kformer/model/README.md",
+        "模型 (the model, in Chinese) <kformer/model/README.zh.md>",
+        "kformer/decoding/README.md",
+        "tests/benchmarks/QUALITY.md",
+        "tests/benchmarks/README.md",
+    ],
+    "Contribute": ["tests/README.md"],
+}
 # Topics of the reference, in the order in which a sentence meets them: a package, and its title.
 TOPICS = {
     "tasks": "Translators and other tasks",
@@ -32,13 +66,20 @@ TOPICS = {
     "documents": "Documents",
     "plot": "Pictures",
     "pocket": "Running a .tflite file",
+    "server": "A server in Python",
     "serving": "Asking a server",
     "scale": "Text at scale",
     "phrasebook": "The built-in text",
 }
 PUBLIC = ["kformer"] + [
-    f"kformer.{name}" for name in ("training", "export", "pocket", "serving", "scale", "phrasebook")
+    f"kformer.{name}"
+    for name in ("training", "export", "pocket", "server", "serving", "scale", "phrasebook")
 ]
+EXTRAS = ["apache_beam"]  # What the reference is built without, where it is not installed.
+FIRST = {  # What most readers of a page of the reference look for.
+    *("load", "Translator", "train", "train_classifier", "export_tflite", "export_saved_model"),
+    *("PocketTranslator", "create_app", "host", "Client"),
+}
 RAISED_BY_METHODS = "All methods that ask the server raise"
 SETTINGS = {
     "project": "kformer",
@@ -49,6 +90,7 @@ SETTINGS = {
     "extensions": [
         "myst_nb",
         "sphinx.ext.autodoc",
+        "sphinx.ext.autosummary",
         "sphinx.ext.napoleon",
         "sphinx_copybutton",
         "support.docs_site",
@@ -66,22 +108,29 @@ SETTINGS = {
     ],
     "napoleon_use_rtype": False,
     "autodoc_typehints": "none",  # Docstrings give types with shapes.
+    "autosummary_generate": False,
     "autodoc_inherit_docstrings": False,  # Keras's own are not ours to show.
     "autodoc_member_order": "bysource",
     "add_module_names": False,
     "suppress_warnings": ["ref.python"],  # An attribute's name that several classes have.
     "default_role": "code",
-    "copybutton_prompt_text": ">>> |... ",
+    # "Copy" takes what a reader types: no prompt, no output, and no answer behind `# ->`.
+    "copybutton_prompt_text": r">>> |\.\.\. |\$ ",
     "copybutton_prompt_is_regexp": True,
+    "copybutton_line_continuation_character": "\\",
+    "copybutton_exclude": ".linenos, .answer",
+    "html_static_path": [str(Path(__file__).parent / "docs_static")],
+    "html_css_files": ["site.css"],
 }
-# What axe finds in the theme's pages, and what takes its place.
-ACCESSIBLE = [
+# What axe finds in the theme's pages, and what takes its place; the class of an answer.
+BETTER = [
     ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
     ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="All pages">'),
     ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
     ('<th class="head"><p></p></th>', "<td></td>"),
     ('<div id="search-results">', '<h1>Search</h1><div id="search-results">'),
     ("<pre>", '<pre tabindex="0">'),
+    ('<span class="c1"># -&gt;', '<span class="c1 answer"># -&gt;'),
     ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
 ]
 
@@ -90,29 +139,31 @@ def build(output: Path):
     """Writes the site into the folder `output`, which is replaced."""
     shutil.rmtree(output, ignore_errors=True)
     source = output / "source"
-    pages = copy_guides(source)
-    topics = write_reference(source)
-    index = (source / "index.md").read_text("utf-8")
-    index += contents("Guides", pages) + contents("Reference", topics)
-    (source / "index.md").write_text(index, "utf-8")
-    app = Sphinx(
-        source,
-        None,
-        output,
-        output / "doctrees",
-        "html",
-        SETTINGS,
-        status=None,
-        warningiserror=True,
-        exception_on_warning=False,
-        parallel=2,
-    )
-    app.build()
+    copy_guides(source)
+    with mock([extra for extra in EXTRAS if not find_spec(extra)]):
+        topics = write_reference(source)
+        index = (source / "index.md").read_text("utf-8")
+        for caption, pages in (*GROUPS.items(), ("Reference", topics)):
+            index += contents(caption, pages)
+        (source / "index.md").write_text(index, "utf-8")
+        app = Sphinx(
+            source,
+            None,
+            output,
+            output / "doctrees",
+            "html",
+            SETTINGS,
+            status=None,
+            warningiserror=True,
+            exception_on_warning=False,
+            parallel=2,
+        )
+        app.build()
     for name in ("source", "doctrees"):
         shutil.rmtree(output / name)
     for page in output.rglob("*.html"):
         text = page.read_text("utf-8")
-        for found, better in ACCESSIBLE:
+        for found, better in BETTER:
             text = text.replace(found, better)
         page.write_text(text, "utf-8")
     return app.statuscode
@@ -141,7 +192,7 @@ def contents(caption, pages):
 
 
 def copy_guides(source):
-    """Copies the guides, the notebook and their pictures; returns the pages but for the first."""
+    """Copies the guides, the notebook and their pictures."""
     notebooks = [
         path.relative_to(REPOSITORY).as_posix() for path in REPOSITORY.glob("kformer/*/*.ipynb")
     ]
@@ -154,9 +205,6 @@ def copy_guides(source):
         else:
             shutil.copy(REPOSITORY / name, target)
     shutil.copytree(REPOSITORY / ".readme", source / ".readme")
-    linked = [os.path.normpath(link) for link in links("README.md")]
-    order = {name: number for number, name in enumerate(linked)}  # Of its table, near the end.
-    return sorted(copied - {"README.md"}, key=lambda name: (order.get(name, len(linked)), name))
 
 
 def with_links_inside(guide, copied):
@@ -177,9 +225,12 @@ def with_links_inside(guide, copied):
 
 
 def write_reference(source):
-    """Writes a page for each topic and returns their paths."""
+    """Writes a page for each topic and returns their paths.
+
+    A page begins with a table of its names: what most readers look for, other functions, classes.
+    """
     by_topic = {topic: [] for topic in TOPICS}
-    for package in map(importlib.import_module, filter(importable, PUBLIC)):
+    for package in map(importlib.import_module, PUBLIC):
         for name in public_names(package):
             value = getattr(package, name)
             home = getattr(value, "__module__", None) or package.__name__
@@ -189,14 +240,16 @@ def write_reference(source):
     for topic, names in by_topic.items():
         if not names:
             continue
-        title = TOPICS[topic]
-        page = [title, "=" * len(title), ""]
-        for package, name, value in sorted(names, key=lambda one: not isinstance(one[2], type)):
+        title = f"{TOPICS[topic]} (reference)"
+        names = sorted(names, key=lambda entry: (entry[1] not in FIRST, isinstance(entry[2], type)))
+        page = [title, "=" * len(title), "", ".. autosummary::", "   :nosignatures:", ""]
+        page += [*(f"   {package}.{name}" for package, name, _ in names), ""]
+        for package, name, value in names:
             kind = "class" if isinstance(value, type) else "function" if callable(value) else "data"
             page += [f"{name}", "-" * len(name), "", f".. auto{kind}:: {package}.{name}"]
             page += ["   :members:", ""] if kind == "class" else [""]
         (source / "reference" / f"{topic}.rst").write_text("\n".join(page), "utf-8")
-    return [f"reference/{topic}" for topic, names in by_topic.items() if names]
+    return [f"{TOPICS[topic]} <reference/{topic}>" for topic, names in by_topic.items() if names]
 
 
 def public_names(package):
@@ -209,17 +262,12 @@ def public_names(package):
     return getattr(package, "__all__", None) or [*defined]
 
 
-def importable(package):
-    """Whether what the package needs is installed: Apache Beam is an extra."""
-    return package != "kformer.scale" or importlib.util.find_spec("apache_beam")
-
-
 def as_reference(code):
     """A link to the public name that the code is, or the code."""
     package, _, name = code.rpartition(".")
     if name.islower() and not package and "_" not in name:  # Perhaps a method, such as `load`.
         return f"``{code}``"
-    for one in filter(importable, PUBLIC):
+    for one in PUBLIC:
         if package in ("", one) and name in getattr(sys.modules[one], "__all__", ()):
             return f":py:obj:`{code} <{one}.{name}>`"
     return f"``{code}``"
