@@ -18,6 +18,8 @@ import typer.main
 
 import kformer
 from kformer.cli.commands import app_for
+from kformer.cli.terminal.text_width import width_of
+from kformer.phrasebook import phrasebook, write
 from support import REPOSITORY, TESTS
 from support.guides import (
     ANSWER,
@@ -27,6 +29,8 @@ from support.guides import (
     SMALL_RUN,
     blocks,
     commands,
+    conversations,
+    fenced,
     headings,
     lines_of,
     links,
@@ -206,6 +210,115 @@ def answers_of(script):
     exec(compile(script, "guide", "exec"), names)
     for number, answer in answers.items():
         yield answer, printed[number]
+
+
+ASKED = [guide for guide in GUIDES if re.search(r"^\$ curl ", GUIDES[guide], re.MULTILINE)]
+
+
+@pytest.mark.prove
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed.")
+@pytest.mark.parametrize("guide", ASKED)
+def test_a_server_answers_a_request_by_curl_as_a_guide_shows(
+    guide, demo_folder, demo_server, demo_api
+):
+    (demo_folder / "page.html").write_text("<p>Ein Hund läuft.</p>", "utf-8")
+    addresses = {"localhost:5000": demo_api.url, "localhost:8501": demo_server.rest}
+    for kind, block in fenced(guide):
+        for line, shown in conversations(block) if kind == "console" else ():
+            if not line.startswith("curl "):
+                continue
+            for address, url in addresses.items():
+                line = re.sub(rf"(http://)?{address}", url, line)
+                shown = shown.replace(f"http://{address}", url)
+            result = subprocess.run(["bash", "-c", line], capture_output=True, check=True)
+            parts = re.split(r"\.\.\.|…", "".join(shown.split()))  # Dots stand for what may differ.
+            pattern = ".*".join(map(re.escape, parts))
+            assert re.fullmatch(pattern, "".join(result.stdout.decode().split())), line
+
+
+OF_TRANSLATORS = {"split", "prepare", "evaluate"}  # Commands whose whole output guides show.
+
+
+def printing(guide):
+    """Yields the commands of a block whose output is the next block, and that block."""
+    every = fenced(guide)
+    for (kind, block), (next_kind, output) in pairwise(every):
+        if (kind, next_kind) == ("sh", "text"):
+            words = [shlex.split(line, comments=True)[1:] for line in lines_of(block)]
+            shown = [line for line in words if line[0] in OF_TRANSLATORS or "--dry-run" in line]
+            if shown:
+                yield shown, output
+
+
+def without_measurements(text):
+    """The text with "#" for what differs between machines: scores, memory and times."""
+    sentences = re.split(r"(?<=\.)\s+", text)
+    for number, sentence in enumerate(sentences):
+        if re.search("takes|BLEU", sentence):
+            number_or_unit = r"\d[\d.,:]*\d|\d|seconds?|minutes?|hours?"
+            sentences[number] = re.sub(number_or_unit, "#", sentence)
+    return " ".join(" ".join(sentences).split())
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("guide", [guide for guide in GUIDES if [*printing(guide)]])
+def test_a_command_prints_what_a_guide_shows(guide, demo_folder, command):
+    for lines, shown in printing(guide):
+        results = [command(*words) for words in lines]
+        assert not any(result.returncode for result in results), results
+        printed = [without_measurements(result.stdout) for result in results]
+        assert without_measurements(shown) in printed
+
+
+@pytest.mark.prove
+def test_the_text_of_the_demo_supports_the_vocabularies_of_the_guides(tmp_path):
+    call = r'Tokenizer\.train\(\["train\.de", "train\.en"\], vocab_size=([\d_]+)\)'
+    sizes = {int(size) for guide in GUIDES for size in re.findall(call, GUIDES[guide])}
+    files = write(tmp_path)
+    for size in sizes:
+        tokenizer = kformer.Tokenizer.train([files["train.de"], files["train.en"]], vocab_size=size)
+        assert tokenizer.vocab_size == size
+
+
+def test_the_files_of_text_that_a_command_reads_are_those_that_the_demo_writes():
+    """Or they are made by a command of the guides, or stand for text that only a reader has."""
+    own = {"held-out.de", "held-out.en", "terms.de", "terms.en", "mono.de", "mono.en"}
+    written = {f"{part}.{side}" for part in phrasebook()._fields for side in ("de", "en")}
+    shown = [
+        line
+        for guide in GUIDES
+        for kind, block in fenced(guide)
+        if kind in ("sh", "console")
+        for line in lines_of(re.sub(r"--columns \S+", "", block))
+    ]
+    words = [word for line in shown for word in line.split()]
+    made = {path for option, path in pairwise(words) if option in MADE_BY_OPTION}
+    text_file = re.compile(r"(?<![\w/.-])[\w-]+\.(?:de|en)(?![\w.])")
+    read = {path for line in shown for path in text_file.findall(line)}
+    assert read - written - made - own == set()
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_guide_asks_a_server_at_the_port_where_it_listens(guide):
+    serve = COMMANDS.commands["serve"]
+    port = next(option.default for option in serve.params if option.name == "port")
+    is_started = False
+    for line in commands(guide):
+        is_started = is_started or line.startswith("kformer serve ")
+        asked = re.search(r"kformer request \w+://localhost:(\d+)", line)
+        if is_started and asked:
+            assert int(asked[1]) == port, line
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_line_of_code_has_at_most_80_columns(guide):
+    """So it is not cut on the site; output wraps there."""
+    for kind, block in fenced(guide):
+        if kind == "console" and "$ " in block:
+            code = "\n".join(line for line, _ in conversations(block))
+        else:
+            code = "" if kind == "text" else block
+        assert [line for line in code.splitlines() if width_of(line) > 80] == []
 
 
 @pytest.mark.prove

@@ -18,7 +18,7 @@ SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
 AS_SMALL = ["--vocab-size", SMALL_RUN[SMALL_RUN.index("--vocab-size") + 1]]
 FEWER_IDS = ["--vocab-size", "290"]  # One side of the text alone supports no more.
 SMALL_NUMBERS = {
-    "8000": "308",
+    "1500": "308",
     "num_layers=4": "num_layers=1",
     "d_model=128": "d_model=16",
     "d_ff=256": "d_ff=24",
@@ -61,6 +61,21 @@ def small(script):
     for number, smaller in SMALL_NUMBERS.items():
         script = script.replace(number, smaller)
     return script
+
+
+def fenced(guide):
+    """Pairs of language and content: all blocks, also those that are only shown."""
+    return re.findall(r"^```([\w-]*)\n(.*?)^```$", GUIDES[guide], re.DOTALL | re.MULTILINE)
+
+
+def conversations(block):
+    """Pairs of a command behind a prompt, with the lines that continue it, and its output."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        lines = part.splitlines()
+        number = 1
+        while lines[number - 1].endswith("\\") or "".join(lines[:number]).count("'") % 2:
+            number += 1
+        yield "\n".join(lines[:number]), "\n".join(lines[number:])
 
 
 def links(guide):
