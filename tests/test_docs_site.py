@@ -1,6 +1,7 @@
 """`make docs` builds the site without a warning; it has the guides and all that is public."""
 
 import os
+import re
 import zlib
 from pathlib import Path
 
@@ -8,7 +9,10 @@ import pytest
 
 import kformer
 import kformer.export
+import kformer.scale
+import kformer.server
 import kformer.training
+from support.docs_site import GROUPS
 from support.guides import GUIDES
 from support.processes import run_python
 
@@ -17,6 +21,14 @@ def names_in(inventory):
     """The names that a site's `objects.inv` leads to, read as Sphinx documents the format."""
     content = inventory.read_bytes().split(b"\n", 4)[4]
     return {line.split(" ")[0] for line in zlib.decompress(content).decode().splitlines()}
+
+
+def test_each_guide_is_in_one_group_of_the_side_bar():
+    entries = [
+        entry.removesuffix(">").split(" <")[-1] for group in GROUPS.values() for entry in group
+    ]
+    notebooks = {entry for entry in entries if entry.endswith(".ipynb")}
+    assert sorted(entries) == sorted({"self", *GUIDES} - {"README.md"} | notebooks)
 
 
 @pytest.mark.prove
@@ -28,5 +40,11 @@ def test_the_site_has_every_guide_and_every_public_name(tmp_path):
         page = "index.html" if guide == "README.md" else str(Path(guide).with_suffix(".html"))
         assert (tmp_path / "docs" / page).exists(), page
     named = names_in(tmp_path / "docs" / "objects.inv")
-    for package in (kformer, kformer.training, kformer.export):
+    for package in (kformer, kformer.training, kformer.export, kformer.server, kformer.scale):
         assert {f"{package.__name__}.{name}" for name in package.__all__} <= named
+    pages = (tmp_path / "docs").rglob("*.html")
+    titles = [re.search("<title>(.*?)</title>", page.read_text("utf-8"))[1] for page in pages]
+    assert len(titles) == len({*titles})
+    page = (tmp_path / "docs" / "reference" / "training.html").read_text("utf-8")
+    names = re.findall(r'title="kformer\.training\.(\w+)"', page)
+    assert names[0] == "train" and {*names} >= {*kformer.training.__all__}

@@ -66,8 +66,8 @@ TOPICS = {
     "documents": "Documents",
     "plot": "Pictures",
     "pocket": "Running a .tflite file",
-    "server": "A server in Python",
-    "serving": "Asking a server",
+    "server": "The server",
+    "serving": "The client of a server",
     "scale": "Text at scale",
     "phrasebook": "The built-in text",
 }
@@ -111,6 +111,7 @@ SETTINGS = {
     "autosummary_generate": False,
     "autodoc_inherit_docstrings": False,  # Keras's own are not ours to show.
     "autodoc_member_order": "bysource",
+    "autodoc_preserve_defaults": True,  # As they are written, such as sys.stderr.
     "add_module_names": False,
     "suppress_warnings": ["ref.python"],  # An attribute's name that several classes have.
     "default_role": "code",
