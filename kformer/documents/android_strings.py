@@ -30,13 +30,15 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """
     builder = SegmentBuilder(text, _unescape, _writer)
     open_names: list[tuple[str, bool]] = []  # With whether the text is translated.
+    open_strings = 0
     for token in xml_tokens(text, options.name):
         if token.kind == "start" and not open_names and token.name != "resources":
             raise ValueError(
                 "Strings of Android must have the root <resources>. "
                 f"Received: {options.name}, with the root <{token.name:.60}>."
             )
-        is_inside = any(name in _STRINGS for name, _ in open_names)
+        is_inside = open_strings > 0
+        open_strings += (token.name in _STRINGS) * {"start": 1, "end": -1}.get(token.kind, 0)
         is_translated = bool(open_names) and open_names[-1][1]
         if token.kind == "start":
             attributes = token.attributes or {}

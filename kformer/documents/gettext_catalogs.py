@@ -56,7 +56,7 @@ def messages(text: str, name: str) -> Iterator[Message]:
     Raises:
         ValueError: A line is no part of a catalog; the message has its number.
     """
-    message, place = None, 0
+    message, place, strings = None, 0, []  # The strings of its lines.
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.rstrip("\r").removeprefix("\ufeff" if number == 1 else "")
         match = _LINE.match(bare)
@@ -68,18 +68,20 @@ def messages(text: str, name: str) -> Iterator[Message]:
             string = unescape(match[3])
             if match[1]:
                 if message:
-                    yield message
+                    yield message._replace(text="".join(strings))
                 message = Message(match[1], match[2], start, end, string, number)
+                strings = [string]
             elif message:
-                message = message._replace(end=end, text=message.text + string)
+                message = message._replace(end=end)
+                strings.append(string)
             else:
                 raise _malformed(name, number, bare)
         elif message:
-            yield message
+            yield message._replace(text="".join(strings))
             message = None
         place += len(line) + 1
     if message:
-        yield message
+        yield message._replace(text="".join(strings))
 
 
 def _malformed(name, number, line):
@@ -103,6 +105,7 @@ def unescape(raw: str) -> str:
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the pieces of a catalog."""
     done, sources, entry = 0, {}, []
+    write = _writer("\r\n" if "\r\n" in text else "\n")
     for message in messages(text, options.name):
         if message.keyword in ("msgctxt", "msgid") and entry:
             sources, entry = {}, []
@@ -116,8 +119,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             continue
         yield text[done : message.start]
         raw = text[message.start : message.end]
-        end = "\r\n" if text[: message.start].endswith("\r\n") or "\r\n" in text else "\n"
-        yield Segment(message.start, message.line, raw, (source,), _writer(end), inserted=True)
+        yield Segment(message.start, message.line, raw, (source,), write, inserted=True)
         done = message.end
     yield text[done:]
 
@@ -125,7 +127,9 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
 def _writer(line_end):
     def write(chunks: list[Chunk]):
         text = "".join(chunk.content for chunk in chunks)
-        lines = [f'"{line.translate(_ESCAPES)}"' for line in re.findall(r"[^\n]*\n|[^\n]+", text)]
+        *whole, last = text.split("\n")
+        texts = [*(f"{line}\n" for line in whole), *filter(None, [last])]
+        lines = [f'"{line.translate(_ESCAPES)}"' for line in texts]
         return line_end.join(['""', *lines] if len(lines) > 1 else lines or ['""'])
 
     return write

@@ -17,7 +17,9 @@ ENCODING_ERRORS = "xmlcharrefreplace"  # What the encoding does not have is a re
 MOST_LEVELS = 1000  # Of open elements; browsers have 512.
 _CHARSET = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _XML = re.compile(rb"<\?xml[^>]+?encoding\s*=\s*[\"']([\w.:-]+)")
-_TAG = re.compile(r"<(/?)([A-Za-z][^\s/<>]*+)((?:[^<>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?)*+)>")
+_TAG_NAME = re.compile(r"<(/?)([A-Za-z][^\s/<>]*+)")
+_IN_TAG = re.compile(r"[^<>=]*+")
+_EQUALS = re.compile(r"=\s*+")
 _ATTRIBUTE = re.compile(
     r"([^\s\"'<>/=]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'=<>`]++)))?"
 )
@@ -28,6 +30,7 @@ def _names(text):
 
 
 _RAW = _names("script style textarea title xmp iframe noembed noframes plaintext")
+_RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW}
 _VOID = _names("area base br col embed hr img input link meta param source track wbr")
 _INLINE = _names(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark "
@@ -95,8 +98,9 @@ class Token(NamedTuple):
 def tokens(text: str) -> Iterator[Token]:
     """Yields the tokens of HTML; joined, they are the text."""
     done = place = 0
+    unfinished: set[int] = set()
     while (place := text.find("<", place)) >= 0:
-        token = _token_at(text, place)
+        token = _token_at(text, place, unfinished)
         if token is None:
             place += 1
             continue
@@ -105,8 +109,7 @@ def tokens(text: str) -> Iterator[Token]:
         yield token
         done = place = token.end
         if token.kind == "start" and token.name in _RAW:
-            end = re.compile(rf"</{re.escape(token.name)}(?=[\s/>])", re.IGNORECASE)
-            match = end.search(text, place)
+            match = _RAW_ENDS[token.name].search(text, place)
             done = place = match.start() if match else len(text)
             if token.end < place:
                 yield Token("raw", token.end, place, token.name)
@@ -114,11 +117,13 @@ def tokens(text: str) -> Iterator[Token]:
         yield Token("text", done, len(text))
 
 
-def _token_at(text, place):
-    match = _TAG.match(text, place)
+def _token_at(text, place, unfinished):
+    match = _TAG_NAME.match(text, place)
     if match:
-        kind = "end" if match[1] else "start"
-        return Token(kind, place, match.end(), match[2].lower(), match.start(3))
+        end = _tag_end(text, match.end(), unfinished)
+        if end is not None:
+            kind = "end" if match[1] else "start"
+            return Token(kind, place, end, match[2].lower(), match.end())
     if text.startswith("<!--", place):
         end = text.find("-->", place + 4)
         return Token("other", place, len(text) if end < 0 else end + 3)
@@ -126,6 +131,32 @@ def _token_at(text, place):
         end = text.find(">", place)
         return Token("other", place, len(text) if end < 0 else end + 1)
     return None
+
+
+def _tag_end(text, place, unfinished):
+    """Returns where the tag ends whose name ends at a place, or None if it does not end.
+
+    Args:
+        text: The document.
+        place: The place.
+        unfinished: Places of equality signs behind which no tag ends; those of this tag are added.
+            A tag within the quotes of an unfinished one may have the same signs, and then has the
+            same end: so each sign is looked at once.
+    """
+    signs = []
+    while True:
+        place = _IN_TAG.match(text, place).end()
+        mark = text[place : place + 1]
+        if mark == ">":
+            return place + 1
+        if mark != "=" or place in unfinished:
+            unfinished.update(signs)
+            return None
+        signs.append(place)
+        place = _EQUALS.match(text, place).end()
+        if text[place : place + 1] in ("'", '"'):
+            closing = text.find(text[place], place + 1)
+            place = place if closing < 0 else closing + 1
 
 
 def attributes_in(text: str, token: Token) -> dict[str, tuple[str, int, int]]:
@@ -257,12 +288,13 @@ class _HtmlReader:
 
 
 _REFERENCE = re.compile(r"&(?:#\w+|\w+);")
+_ANY_TAG = re.compile("<[^<>]*>")
 
 
 def writer(raw: str):
     """Returns the `Write` of a segment, which writes characters as references if `raw` does."""
     references = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u00a0": "&nbsp;"}
-    if ">" in re.sub("<[^<>]*>", "", raw):
+    if ">" in _ANY_TAG.sub("", raw):
         del references[">"]
     for match in _REFERENCE.finditer(raw):
         character = html.unescape(match[0])

@@ -11,6 +11,7 @@ from kformer.documents.segments import Chunk, Code, Piece, Segment
 
 _HEAD = re.compile(r"\{\s*([\w.]+)\s*,\s*(plural|selectordinal|select)\s*,")
 _SELECTOR = re.compile(r"\s*(?:offset:\d+\s*)?(?:=\d+|[\w-]+)\s*")
+_NUMBER = re.compile("(#)")
 _QUOTED = re.compile(r"''|'([{}#|])")
 
 
@@ -66,7 +67,7 @@ def _form(text, start, stop, line, is_plural):
     is_doubled = "''" in bare
     parts: Sequence[str | Code] = [bare.replace("''", "'") if is_doubled else bare]
     if is_plural:
-        split = re.split(r"(#)", parts[0])
+        split = _NUMBER.split(parts[0])
         parts = [Code((part,), shown="#", is_text=True) if part == "#" else part for part in split]
     first = raw.index(bare)
     segment = Segment(

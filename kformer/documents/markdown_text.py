@@ -4,6 +4,7 @@ Code, the targets of links and the front matter stay as they are, and so do the 
 footnotes and alerts and of lists of definitions.
 """
 
+import bisect
 import dataclasses
 import html
 import re
@@ -19,13 +20,16 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n.*?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ALT = re.compile(r"!\[([^\[\]\\*_`<]*)\]")
+_MOST_BETWEEN = 10_000  # Characters between two cells of a table that are placed.
 _TASK = re.compile(r"\[[ xX]\](?=\s)")
-_MARK = re.compile(r"\[\^[^\]\s]+\]:?|\A\[![A-Za-z]+\](?=\s)")  # Footnote, alert.
+_MARK = re.compile(r"\[\^[^\[\]\s]+\]:?|\A\[![A-Za-z]+\](?=\s)")  # Footnote, alert.
 _DEFINITION = re.compile(r"[ \t]*:[ \t]+")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)")
 _VOID = {"br", "img", "wbr", "hr", "input"}
 # What would be markup in a translation although it was none in the text.
 _MARKUP = re.compile(r"([*_`\[\]<\\|~])")
+_BARE = re.compile(r"(?<!\\)([*_`\[\]<|~])")
+_IN_LINE = re.compile(r"[^\r\n]")
 
 
 class _Line(NamedTuple):
@@ -84,7 +88,7 @@ def _lines(text):
     front = _FRONT_MATTER.match(text)
     blank = text
     if front:
-        blank = re.sub(r"[^\r\n]", "", front[0]) + text[front.end() :]
+        blank = _IN_LINE.sub("", front[0]) + text[front.end() :]
     return lines, blank.removeprefix("\ufeff")
 
 
@@ -98,11 +102,13 @@ def _places(token, lines, used):
         line = lines[number]
         first = used.get(number, 0)
         stripped = content.strip()
-        bare = line.text.rstrip()
-        if first == 0 and bare.endswith(stripped):
-            place = len(bare) - len(stripped)
-        else:
-            place = line.text.find(stripped, first)
+        place = -1
+        if first == 0:
+            bare = line.text.rstrip()
+            place = len(bare) - len(stripped) if bare.endswith(stripped) else -1
+        if place < 0:
+            most = first + len(stripped) + _MOST_BETWEEN
+            place = line.text.find(stripped, first, most)
         if place < 0:
             return None
         used[number] = place + len(stripped)
@@ -128,18 +134,21 @@ class _Paragraph:
         for place, leading, length in places:
             self._starts.append((start + leading, start + length, place))
             start += length + 1
+        self._ends = [end for _, end, _ in self._starts]
 
     def place(self, offset: int) -> int:
         """Returns the place in the document for a place in the content."""
-        for start, end, place in self._starts:
-            if offset <= end:
-                return place + max(0, offset - start)
-        return self._starts[-1][2]
+        start, end, place = self._starts[self._line(offset)]
+        return place + max(0, min(offset, end) - start)
+
+    def _line(self, offset):
+        """Returns the number of the line that has a place of the content."""
+        return min(bisect.bisect_left(self._ends, offset), len(self._ends) - 1)
 
     def text(self, first: int, last: int):
         """Adds the text between two places of the content."""
         behind = None
-        for start, end, place in self._starts:
+        for start, end, place in self._starts[self._line(first) : self._line(last) + 1]:
             begin, stop = max(first, start), min(last, end)
             if begin <= stop:
                 if behind is not None:
@@ -216,7 +225,7 @@ def _unescape(raw):
 
 def _writer(raw):
     """Returns the `Write` of a segment, which escapes what would be markup."""
-    bare = {match[1] for match in re.finditer(r"(?<!\\)([*_`\[\]<|~])", raw)}
+    bare = {match[1] for match in _BARE.finditer(raw)}
 
     def escape(text: str):
         text = " ".join(text.splitlines()) if "\n" not in raw else text

@@ -3,6 +3,7 @@
 It is written where it is missing, with the state "needs_review". What is localized stays.
 """
 
+import bisect
 import json
 import re
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from kformer.documents.segments import Piece, Segment
 
 __all__ = ["declared_encoding", "read"]
 _STATE = json.dumps("needs_review")
+_LINE_END = re.compile("\n")
+_INDENT = re.compile("[ \t]{0,100}")  # A longer one would be repeated for each string.
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
@@ -34,8 +37,9 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             f"Received: target_language=None for {options.name}."
         )
     done, end = 0, "\r\n" if "\r\n" in text else "\n"
+    lines = [0, *(match.end() for match in _LINE_END.finditer(text))]  # Where each begins.
     for key, entry in strings.members.items():
-        insertion = _insertion(text, key, entry, source.text, options.target_language, end)
+        insertion = _insertion(text, lines, key, entry, source.text, options.target_language, end)
         if insertion:
             place, pieces, after = insertion
             yield text[done:place]
@@ -44,7 +48,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     yield text[done:]
 
 
-def _insertion(text, key, entry, source_language, target_language, end):
+def _insertion(text, lines, key, entry, source_language, target_language, end):
     """Returns two places in the document and the pieces between them, or None."""
     if text[entry.start : entry.end][:1] != "{" or not key.strip():
         return None
@@ -55,8 +59,8 @@ def _insertion(text, key, entry, source_language, target_language, end):
     known = localizations.members if localizations else {}
     if target_language in known:
         return None
-    line = text.count("\n", 0, entry.start) + 1
-    deep = _indent(text, entry)
+    line = bisect.bisect_right(lines, entry.start)
+    deep = _INDENT.match(text, lines[line - 1])[0]
     name = f"{json.dumps(target_language)} : "
     source = known.get(source_language)
     if source:
@@ -81,11 +85,6 @@ def _insertion(text, key, entry, source_language, target_language, end):
         return last.end, [f",{end}{deep}  {opening}", *value, closing], last.end
     pieces = [f"{end}{deep}  {opening}", *value, f"{closing}{end}{deep}"]
     return entry.start + 1, pieces, entry.end - 1
-
-
-def _indent(text, entry):
-    line = text[text.rfind("\n", 0, entry.start) + 1 : entry.start]
-    return re.match(r"[ \t]*", line)[0]
 
 
 def _copied(text, source, line):

@@ -5,6 +5,7 @@ the time. Numbers, timestamps, settings, notes and styles stay as they are.
 """
 
 import html
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -16,9 +17,10 @@ _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\Z")
 _BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t].*)?\Z")  # Of WebVTT.
 _CODE = re.compile(r"</?[A-Za-z\d][^<>]*>|\{\\[^{}]*\}")
-_SPEAKER = re.compile(r"\s*(?:<[^<>]*>|\{[^{}]*\})*\s*[-–—♪♫#\[(>]")
-_VOICE = re.compile(r"\s*<v(?:\.[\w.-]+)?\s+([^<>]+)>")
-_SENTENCE_END = re.compile(r"[.!?…:。！？♪♫\])][\"'”’»)\]]*\s*\Z")
+_TAG_NAME = re.compile(r"</?([A-Za-z]+)")
+_SPEAKER = re.compile(r"\s*+(?:<[^<>]*>|\{[^{}]*\})*+\s*+[-–—♪♫#\[(>]")
+_VOICE = re.compile(r"\s*+<v(?:\.[\w.-]++)?\s++([^<>\s][^<>]*+)>")
+_ENDS, _CLOSING_ENDS, _CLOSING = tuple(".!?…:。！？♪♫"), "])", "\"'”’»)]"
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _MOST_CUES, _MOST_CHARACTERS = 6, 600  # Of one segment.
 _LONGEST_PAUSE = 2.0  # Seconds between two cues of a sentence.
@@ -112,7 +114,10 @@ def _groups(text: str, cue_list: Sequence[Cue]) -> Iterator[list[Cue]]:
 
 
 def _is_ended(text, cue):
-    return bool(_SENTENCE_END.search(_plain(text, cue.lines[-1])))
+    bare = _plain(text, cue.lines[-1])
+    before = bare.rstrip(_CLOSING)
+    closing = bare[len(before) :]
+    return before.endswith(_ENDS) or any(mark in closing for mark in _CLOSING_ENDS)
 
 
 def _plain(text, line):
@@ -127,22 +132,32 @@ def _goes_on(text, group, cue, is_punctuated):
         return False
     if not -_LONGEST_PAUSE <= cue.begin - group[-1].finish <= _LONGEST_PAUSE:
         return False
-    before = [line for member in group for line in member.lines]
     if not last or not following or _UNSPACED.search(last):
         return False
-    if _starts_anew(text, cue.lines[0], before):
+    before = (line for member in reversed(group) for line in reversed(member.lines))
+    voice = next(filter(None, (_voice(text, line) for line in before)), "")
+    if _starts_anew(text, cue.lines[0], voice):
         return False
     return is_punctuated or following[0].islower() or last[-1] in ",;-–—"
 
 
-def _starts_anew(text, line, before):
-    """Returns whether a line is another speaker's than the lines before it."""
+def _voice(text, line):
+    """Returns the name of the speaker in the tag of a line; "" if it has none."""
+    match = _VOICE.match(text, line.start, line.end)
+    return match[1] if match else ""
+
+
+def _starts_anew(text, line, voice):
+    """Returns whether a line is another speaker's than the lines before it.
+
+    Args:
+        text: The document.
+        line: `Line`.
+        voice: Name of the last speaker before it; "" if none is named.
+    """
     if _SPEAKER.match(text, line.start, line.end):
         return True
-    voice = _VOICE.match(text, line.start, line.end)
-    voices = (_VOICE.match(text, last.start, last.end) for last in reversed(before))
-    last_voice = next(filter(None, voices), None)
-    return bool(voice and (last_voice is None or voice[1] != last_voice[1]))
+    return (_voice(text, line) or voice) != voice
 
 
 def _add(builder, text, group):
@@ -150,9 +165,10 @@ def _add(builder, text, group):
     lines = [(line, number) for number, cue in enumerate(group) for line in cue.lines]
     for part in _by_speaker(text, lines):
         lengths = [len(_plain(text, line)) for line, _ in part]
+        before = [*itertools.accumulate(lengths, initial=0)]
         for place, (line, number) in enumerate(part):
             if place:
-                share = sum(lengths[:place]) / (sum(lengths) or 1)
+                share = before[place] / (before[-1] or 1)
                 if number != part[place - 1][1]:
                     share = (share + _time_share(group, part, number)) / 2
                 start = part[place - 1][0].end
@@ -162,12 +178,13 @@ def _add(builder, text, group):
 
 
 def _by_speaker(text, lines):
-    part: list = []
+    part, voice = [], ""
     for line, number in lines:
-        if part and _starts_anew(text, line, [before for before, _ in part]):
+        if part and _starts_anew(text, line, voice):
             yield part
-            part = []
+            part, voice = [], ""
         part.append((line, number))
+        voice = _voice(text, line) or voice
     yield part
 
 
@@ -184,7 +201,7 @@ def _add_line(builder, text, line):
     for match in _CODE.finditer(text, line.start, line.end):
         if done < match.start():
             builder.text(done, match.start())
-        name = re.match(r"</?([A-Za-z]+)", match[0])
+        name = _TAG_NAME.match(match[0])
         role = Role.ALONE
         if name:
             role = Role.CLOSE if match[0].startswith("</") else Role.OPEN

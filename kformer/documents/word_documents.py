@@ -51,20 +51,20 @@ def _writer(raw):
 
     def write(chunks: list[Chunk]):
         """Moves spaces before a run to its beginning, where an attribute has Word keep them."""
-        written, spaces = "", ""
+        written, spaces = [], ""
         for place, (content, is_code) in enumerate(chunks):
             if is_code:
-                written += _keeping_spaces(content) if spaces else content
+                written.append(_keeping_spaces(content) if spaces else content)
                 continue
             content = spaces + content
             if written and content[:1].isspace() and not spaces:
-                written = _keeping_spaces(written)
+                written[-1] = _keeping_spaces(written[-1])
             spaces = ""
             if place + 1 < len(chunks) and content.strip() and (place or not keeps_first):
                 spaces = content[len(content.rstrip()) :]
                 content = content.rstrip()
-            written += escape(content)
-        return written + spaces
+            written.append(escape(content))
+        return "".join([*written, spaces])
 
     return write
 

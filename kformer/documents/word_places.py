@@ -16,6 +16,7 @@ from kformer.documents.pair_alignment import WordPair, align_pairs
 
 _HAN_AND_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN_AND_KANA}]|[^\W_{_HAN_AND_KANA}]+(?:['’.\-][^\W_{_HAN_AND_KANA}]+)*")
+_BETWEEN_SPACES = re.compile(r"\S+")
 
 
 class SentencePair(NamedTuple):
@@ -263,7 +264,7 @@ def word_pair(source: str, target: str, attention: np.ndarray | None = None) -> 
 
 def _numbers_between_spaces(text, spans):
     """Returns for each word the number of the word between spaces that it is a part of."""
-    starts = [match.start() for match in re.finditer(r"\S+", text)]
+    starts = [match.start() for match in _BETWEEN_SPACES.finditer(text)]
     return [bisect.bisect_right(starts, start) - 1 for start, _ in spans]
 
 

@@ -21,7 +21,9 @@ from kformer.documents.xml_tokens import (
 
 __all__ = ["ENCODING_ERRORS", "declared_encoding", "read"]
 _UNITS = {"trans-unit", "segment"}
+_MOST_INDENT = 1000  # Characters before a source that its target may have, too.
 _SPANS = {"g", "pc", "mrk"}
+_PREFIX = re.compile(r"<((?:[\w.-]+:)?)")  # Of the namespace.
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
@@ -54,6 +56,7 @@ class _XliffReader:
         self._text = text
         self.builder = SegmentBuilder(text, xml_unescape, xml_writer)
         self.names: list[str] = []
+        self._sources: list[bool] = []  # For each open source, whether it belongs to a unit.
         self._translated = [True]
         self._begin_unit()
 
@@ -69,7 +72,7 @@ class _XliffReader:
             self._start(token)
         elif token.kind == "end":
             self._end(token)
-        elif "source" in self.names and self._is_in_source():
+        elif self._is_in_source:
             if token.kind in ("text", "cdata") and self._translated[-1]:
                 self.builder.text(token.start, token.end, str if token.kind == "cdata" else None)
             elif token.kind in ("open-cdata", "close-cdata"):
@@ -80,19 +83,21 @@ class _XliffReader:
             else:
                 self.builder.hidden(token.start, token.end)
 
+    @property
     def _is_in_source(self):
-        """Returns whether the innermost source belongs to a unit."""
-        place = len(self.names) - 1 - self.names[::-1].index("source")
-        return place > 0 and self.names[place - 1] in _UNITS
+        """Whether the innermost source belongs to a unit."""
+        return bool(self._sources and self._sources[-1])
 
     def _is_shown(self):
         return self.names[-1] in _SPANS
 
     def _start(self, token):
         attributes = token.attributes or {}
-        inside = "source" in self.names and self._is_in_source()
+        inside = self._is_in_source
         parent = self.names[-1] if self.names else ""
         self.names.append(token.name)
+        if token.name == "source":
+            self._sources.append(parent in _UNITS)
         if token.name in _UNITS:
             self._begin_unit()
         is_translated = self._translated[-1] and attributes.get("translate") != "no"
@@ -117,7 +122,9 @@ class _XliffReader:
         self.names.pop()
         is_translated = self._translated.pop()
         parent = self.names[-1] if self.names else ""
-        if "source" in self.names and self._is_in_source():
+        if token.name == "source":
+            self._sources.pop()
+        if self._is_in_source:
             self._add_code(token, is_translated)
         elif token.name == "source" and parent in _UNITS:
             self._source_raw = self._text[self._source_tag.end : token.start]
@@ -131,18 +138,20 @@ class _XliffReader:
 
     def _emit(self):
         tag = self._source_tag
-        prefix = re.match(r"<((?:[\w.-]+:)?)", self._text[tag.start : tag.end])[1]
+        prefix = _PREFIX.match(self._text, tag.start, tag.end)[1]
         if self._target:
             place, raw = self._target.start, self._text[self._target.start : self._target_end]
             opening = self._text[self._target.start : self._target.end]
             if self._text[self._target.end : self._target_end].partition("</")[0].strip():
                 return  # It is translated.
-            opening = re.sub(r"\s*/>\Z", ">", opening)
+            if opening.endswith("/>"):
+                opening = f"{opening.removesuffix('/>').rstrip()}>"
         else:
             place, raw, opening = self._insertion, "", f"<{prefix}target>"
-            line = self._text[self._text.rfind("\n", 0, tag.start) + 1 : tag.start]
-            if not line.strip():
-                opening = f"{self._line_end(tag.start)}{line}{opening}"
+            before = self._text[max(0, tag.start - _MOST_INDENT) : tag.start]
+            indent = before[len(before.rstrip(" \t")) :]
+            if before[: len(before) - len(indent)].endswith("\n"):
+                opening = f"{self._line_end(tag.start - len(indent))}{indent}{opening}"
         escape = xml_escape(self._source_raw)
 
         def write(chunks):
@@ -155,5 +164,5 @@ class _XliffReader:
         self.builder.emit([Segment(place, line_number, raw, self._parts, write, inserted=True)])
 
     def _line_end(self, place):
-        end = self._text.rfind("\n", 0, place)
-        return "" if end < 0 else self._text[end - (self._text[end - 1 : end] == "\r") : end + 1]
+        """Returns the line end before a place."""
+        return "\r\n" if self._text.endswith("\r\n", 0, place) else "\n"

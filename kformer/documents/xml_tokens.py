@@ -22,6 +22,7 @@ PREFIXES = {
 _DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([\w.:-]+)")
 _BLOCK = 2**16  # Bytes that are parsed at once.
 _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(\w+));")
+_ANY_TAG = re.compile("<[^<>]*>")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
@@ -176,7 +177,7 @@ def _character(match):
 def xml_escape(raw: str):
     """Returns a function that escapes text, by the references that the raw characters have."""
     references = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-    if ">" in re.sub("<[^<>]*>", "", raw):
+    if ">" in _ANY_TAG.sub("", raw):
         references[">"] = ">"
     for match in _REFERENCE.finditer(raw):
         character = xml_unescape(match[0])
