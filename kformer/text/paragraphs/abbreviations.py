@@ -25,6 +25,8 @@ NEAR = 60  # Characters before an end that may decide about it.
 OPENING = "\"'«»„“”‘’‚‹›([{¿¡—–-"
 QUOTES = "\"'«»„“”‘’‚‹›"
 CLOSING = QUOTES + ")]}"
+WHITE_SPACE = re.compile(r"\s*+")
+_WORD_AT_BEGINNING = re.compile(r"[^\W\d_]*")
 _LETTER = re.compile(r"[^\W\d_]\.")
 NUMERAL = re.compile(r"[IVXLC]+\b")
 # A letter after these is a name, such as "Plan B", and no initial.
@@ -125,7 +127,7 @@ def goes_on(sentence: str, rest: str, known: Abbreviations) -> bool:
 
 def is_ordinal_before(following: str, known: Abbreviations) -> bool:
     """Returns whether a number before `following` is an ordinal, as in "3. Mai"."""
-    word = re.match(r"[^\W\d_]*", following)[0].lower()
+    word = _WORD_AT_BEGINNING.match(following)[0].lower()
     return word in known.ordinals or word.startswith(known.ordinal_begins)
 
 

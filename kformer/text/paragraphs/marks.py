@@ -9,6 +9,8 @@ import re
 import unicodedata
 
 from kformer.text.paragraphs.abbreviations import (
+    NEAR,
+    WHITE_SPACE,
     Abbreviations,
     abbreviations_of,
     is_ordinal_before,
@@ -52,6 +54,7 @@ NUMBER_MARK = re.compile(
     )
 )
 LETTER_MARK = re.compile(rf"([^\W\d_])\.{_END}(?![^\W\d_]\.)")
+_DAY = re.compile(r"\d+\.\d+\.\s*")
 DOTS = re.compile(r"(?<=[.!?…])\s+(?:\.{2,}|…)\Z")  # Behind a sentence.
 INNER_MARK = re.compile(rf"\d{{1,3}}(?:[.)]{_END}|[、．）]\s*)")  # Of a list within a line.
 
@@ -100,7 +103,7 @@ def _end_of_mark(text, start, begins_line, known):
     """Returns the end of the mark at `start`, or None if there is none."""
     place = _end_of_symbol(text, start)
     if place > start:
-        return place + len(text[place:]) - len(text[place:].lstrip())
+        return WHITE_SPACE.match(text, place).end()
     if not begins_line:
         match = INNER_MARK.match(text, start)
         return match.end() if match and not _is_date(text, match, known) else None
@@ -117,10 +120,10 @@ def _end_of_mark(text, start, begins_line, known):
 
 def _is_date(text, mark, known):
     """Returns whether a number is an ordinal: "3. Mai", "1. FC" and "24.12. ist"."""
-    following = text[mark.end() :]
+    following = text[mark.end() : mark.end() + NEAR]
     if not known.ordinals:
         return False
-    if re.fullmatch(r"\d+\.\d+\.\s*", mark[0]) and following[:1].islower():
+    if _DAY.fullmatch(mark[0]) and following[:1].islower():
         return True
     return is_ordinal_before(following, known)
 

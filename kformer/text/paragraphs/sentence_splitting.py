@@ -15,13 +15,15 @@ import re
 import unicodedata
 
 from kformer.arguments import check_text, replace_lone_surrogates
-from kformer.text.paragraphs.abbreviations import abbreviations_of, goes_on
+from kformer.text.paragraphs.abbreviations import NEAR, WHITE_SPACE, abbreviations_of, goes_on
 from kformer.text.paragraphs.joining import Piece, with_sources
 from kformer.text.paragraphs.marks import mark_end, piece_of
 
+_PART = 10_000  # Characters that sentencex reads at once.
 FALLBACK = "en"  # Its rules end sentences of every script at the script's own full stops.
 # sentencex 1.0.32 panics at white space beyond ASCII, as in "B\u00a0.", so it gets spaces.
 _WHITE_SPACE = re.compile(r"\s")
+_OF_CODE = re.compile("[-_]")
 # It does not end sentences at "(Yes.) No", nor always before the numbers of a list within a line.
 _MORE_ENDS = re.compile(
     r"[.!?…][)\]][\"”’»]?\s+(?=[^\W\d_])|[.!?…]\s+(?=\d{1,3}[.)]\s)"
@@ -80,7 +82,7 @@ def split_pieces(text: str, source_language: str | None = None) -> list[Piece]:
 
 def _code(source_language):
     code = FALLBACK if source_language is None else check_text("source_language", source_language)
-    return re.split("[-_]", code.lower())[0]
+    return _OF_CODE.split(code.lower())[0]
 
 
 def _lines(text):
@@ -95,14 +97,35 @@ def _sentences(line, code):
     ends = {first + end for end in _ends(plain[first:], code)} - {first}
     start, sentences = 0, []
     for end in sorted(ends | {len(line)}):
-        if end == len(line) or not goes_on(plain[max(start, first) : end], plain[end:], known):
+        if end == len(line) or not _goes_on(plain, max(start, first), end, known):
             sentences.append(line[start:end])
             start = end
     return sentences
 
 
+def _goes_on(text, start, end, known):
+    """Returns `goes_on` of a sentence and what follows it; only what is near to its end counts."""
+    following = WHITE_SPACE.match(text, end).end()
+    rest = text[following : following + 2 * NEAR]
+    return goes_on(text[max(start, end - NEAR) : end], rest, known)
+
+
 def _ends(text, code):
     """Yields where sentencex and `_MORE_ENDS` end sentences."""
+    for end in _ends_of_library(text, code):
+        opened = OPENED.search(text, max(0, end - _MOST_MARKS), end)
+        yield opened.start() if opened else end
+    for match in _MORE_ENDS.finditer(text):
+        if not (match[0][-1].isspace() and text[match.end()].islower()):
+            yield match.end()
+
+
+def _ends_of_library(text, code):
+    """Yields where sentencex ends sentences.
+
+    It takes quadratic time for a quotation without an end, so it reads a long text in parts. Each
+    part begins with the last sentence of the one before it, unless that has no end in sight.
+    """
     try:
         import sentencex
     except ImportError as error:
@@ -110,12 +133,14 @@ def _ends(text, code):
             "Splitting text into sentences needs the package sentencex: pip install sentencex. "
             f"Received: {error}."
         ) from error
-    for end in itertools.accumulate(map(len, sentencex.segment(code, text))):
-        opened = OPENED.search(text, max(0, end - _MOST_MARKS), end)
-        yield opened.start() if opened else end
-    for match in _MORE_ENDS.finditer(text):
-        if not (match[0][-1].isspace() and text[match.end()].islower()):
-            yield match.end()
+    start = 0
+    while start < len(text):
+        part = text[start : start + _PART]
+        ends = [*itertools.accumulate(map(len, sentencex.segment(code, part)), initial=start)]
+        is_last = start + len(part) == len(text)
+        yield from ends[1:] if is_last else ends[1:-1]
+        begun = ends[-2]  # Of the last sentence.
+        start = begun if not is_last and begun - start > _PART // 2 else start + len(part)
 
 
 def _with_capitals(line):

@@ -1,6 +1,7 @@
 """Sentences of a text: what sentencex finds, and that nothing is lost."""
 
 import sys
+import time
 
 import pytest
 import sentencex
@@ -94,3 +95,18 @@ def test_the_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ImportError, match="pip install sentencex"):
         split_sentences("a")
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Ein Hund läuft. ", "Er kam um 3 Uhr z. B. nach Ulm. ", "犬。"]
+)
+def test_a_long_line_has_the_sentences_of_a_short_one(sentence):
+    times = 30_000 // len(sentence)  # The library reads it in several parts.
+    assert split_sentences(sentence * times, "de") == [sentence] * times
+
+
+def test_a_quotation_without_an_end_takes_linear_time():
+    text = "«Ja. " * 30_000
+    begun = time.process_time()
+    assert "".join(split_sentences(text, "de")) == text
+    assert time.process_time() - begun < 2  # Quadratic time is 3 s for a third of it.
