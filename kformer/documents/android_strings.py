@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from kformer.documents.document_kinds import ReadOptions
-from kformer.documents.segments import Piece, Role, SegmentBuilder, collapsed, escaping
+from kformer.documents.segments import Piece, Role, SegmentBuilder, collapsed, escaping, paired
 from kformer.documents.xml_tokens import (
     ENCODING_ERRORS,
     declared_encoding,
@@ -97,7 +97,7 @@ def _without_escapes(text):
             return chr(int(match[1], 16))
         return _CHARACTERS.get(match[2], match[2])
 
-    return _ESCAPE.sub(character, collapsed(text))
+    return paired(_ESCAPE.sub(character, collapsed(text)))
 
 
 def _escaped(text):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from kformer.documents.document_kinds import ReadOptions
-from kformer.documents.segments import Piece, SegmentBuilder, escaping
+from kformer.documents.segments import Piece, SegmentBuilder, escaping, paired
 
 _TOKEN = re.compile(
     r"(?P<space>\s++)|(?P<comment>//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)"
@@ -72,7 +72,7 @@ def _unescape(raw):
             return chr(int(match[1], 16))
         return _CHARACTERS.get(match[2], match[2])
 
-    return _ESCAPE.sub(character, raw)
+    return paired(_ESCAPE.sub(character, raw))
 
 
 def _escape(text):

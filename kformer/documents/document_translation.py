@@ -339,11 +339,15 @@ class _Work:
         if self.memory and not reason:
             self.memory.add(taken.text, answer.text)
         if not reason and not answer.is_unchanged:
-            placed = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
-            written = piece.write(self._chunks(placed))
-            if encodable(written, *self.encoding):
-                return written
-            reason = f"{self.encoding[0]} does not have all characters of its translation"
+            try:
+                placed = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
+                written = piece.write(self._chunks(placed))
+            except Exception as error:  # A fault of this text must not cost the other ones.
+                reason = f"its markup could not be placed ({type(error).__name__})"
+            else:
+                if encodable(written, *self.encoding):
+                    return written
+                reason = f"{self.encoding[0]} does not have all characters of its translation"
         if reason:
             self._unplaced.append(Unplaced(piece.line, taken.text, reason))
         return self._as_it_was(piece, parts)

@@ -78,6 +78,25 @@ def declared_encoding(content: bytes) -> str | None:
     return name
 
 
+_NUMBER = re.compile(r"&#(?:0{9,}+|(?=\d{9}))(\d*+)")
+_NO_CHARACTER = 0x110000  # The first number that stands for none.
+
+
+def unescape(text: str) -> str:
+    """Returns the text for characters of HTML, as browsers read them.
+
+    Python's `html.unescape` raises an error for a reference with thousands of digits.
+    """
+    if "&" not in text:
+        return text
+    return html.unescape(_NUMBER.sub(_short_reference, text))
+
+
+def _short_reference(match):
+    digits = match[1].lstrip("0")
+    return f"&#{digits or 0}" if len(digits) < 9 else f"&#{_NO_CHARACTER}"
+
+
 class Token(NamedTuple):
     """Text, a tag or something else of a document, and its place.
 
@@ -164,7 +183,7 @@ def attributes_in(text: str, token: Token) -> dict[str, tuple[str, int, int]]:
     values: dict[str, tuple[str, int, int]] = {}
     for match in _ATTRIBUTE.finditer(text, token.attributes, token.end - 1):
         number = next((n for n in (2, 3, 4) if match[n] is not None), 0)
-        value = html.unescape(match[number]) if number else ""
+        value = unescape(match[number]) if number else ""
         quotes = number in (2, 3)
         span = match.span(number) if number else (match.end(), match.end())
         values.setdefault(match[1].lower(), (value, span[0] - quotes, span[1] + quotes))
@@ -181,7 +200,7 @@ class _HtmlReader:
 
     def __init__(self, text: str, options: ReadOptions):
         self._text, self._options = text, options
-        self._builder = SegmentBuilder(text, html.unescape, writer, collapse=True)
+        self._builder = SegmentBuilder(text, unescape, writer, collapse=True)
         self._open: list[_Element] = []
         self._counts: dict[str, int] = {}
 
@@ -212,7 +231,7 @@ class _HtmlReader:
         if self._is_translated:
             self._builder.text(token.start, token.end)
         else:
-            shown = html.unescape(self._text[token.start : token.end])
+            shown = unescape(self._text[token.start : token.end])
             self._builder.hidden(token.start, token.end, shown if token.kind == "text" else "")
 
     def _take_start(self, token):
@@ -287,7 +306,7 @@ class _HtmlReader:
             self._pop()
 
 
-_REFERENCE = re.compile(r"&(?:#\w+|\w+);")
+_REFERENCE = re.compile(r"&#?\w{1,40};")  # A longer one would make a long text of a short one.
 _ANY_TAG = re.compile("<[^<>]*>")
 
 
@@ -297,7 +316,7 @@ def writer(raw: str):
     if ">" in _ANY_TAG.sub("", raw):
         del references[">"]
     for match in _REFERENCE.finditer(raw):
-        character = html.unescape(match[0])
+        character = unescape(match[0])
         if len(character) == 1:
             references.setdefault(character, match[0])
     table = str.maketrans(references)

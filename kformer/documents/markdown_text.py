@@ -6,7 +6,6 @@ footnotes and alerts and of lists of definitions.
 
 import bisect
 import dataclasses
-import html
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -220,7 +219,7 @@ def _add_code(builder, code, start, end, raw):
 
 
 def _unescape(raw):
-    return html.unescape(_ESCAPED.sub(r"\1", raw)) if "\\" in raw or "&" in raw else raw
+    return html_text.unescape(_ESCAPED.sub(r"\1", raw))
 
 
 def _writer(raw):

@@ -311,6 +311,13 @@ def collapsed(text: str) -> str:
     return _SPACES.sub(" ", text)
 
 
+def paired(text: str) -> str:
+    """Returns the text with a character for each pair of surrogates, and U+FFFD for a lone one."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def _merged(parts):
     """Yields parts, neighbouring texts as one."""
     texts: list[str] = []

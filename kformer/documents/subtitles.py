@@ -4,13 +4,13 @@ A cue gets a share of the translation that is the mean of its share of the text 
 the time. Numbers, timestamps, settings, notes and styles stay as they are.
 """
 
-import html
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kformer.documents.document_kinds import ReadOptions
+from kformer.documents.html_text import unescape
 from kformer.documents.segments import Chunk, Piece, Role, SegmentBuilder
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
@@ -88,15 +88,11 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             "Subtitles must have cues, with times such as 00:00:01,000 --> 00:00:02,500. "
             f"Received: {options.name}."
         )
-    builder = SegmentBuilder(text, _unescape, _writer, ordered=True)
+    builder = SegmentBuilder(text, unescape, _writer, ordered=True)
     for group in _groups(text, found_cues):
         _add(builder, text, group)
         yield from builder.take()
     yield from builder.finish()
-
-
-def _unescape(raw):
-    return html.unescape(raw) if "&" in raw else raw
 
 
 def _groups(text: str, cue_list: Sequence[Cue]) -> Iterator[list[Cue]]:

@@ -5,6 +5,7 @@ has for them; other names have no prefix.
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from xml.parsers import expat
@@ -23,6 +24,8 @@ _DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]{1,200}?encoding\s*=\s*[
 _BLOCK = 2**16  # Bytes that are parsed at once.
 _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(\w+));")
 _ANY_TAG = re.compile("<[^<>]*>")
+_MOST_DIGITS = 7  # Of the number of a character.
+_MOST_REFERENCE = 12  # Characters of a reference that a translation may have often.
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
@@ -162,7 +165,7 @@ def _short(name):
 
 
 def xml_unescape(raw: str) -> str:
-    """Returns the text for characters of XML; an unknown entity stays."""
+    """Returns the text for characters of XML; what is no reference stays."""
     if "&" not in raw:
         return raw
     return _REFERENCE.sub(_character, raw)
@@ -171,7 +174,11 @@ def xml_unescape(raw: str) -> str:
 def _character(match):
     if match[3]:
         return _ENTITIES.get(match[3], match[0])
-    return chr(int(match[1], 16) if match[1] else int(match[2]))  # Expat has checked it.
+    digits = (match[1] or match[2]).lstrip("0")
+    if len(digits) > _MOST_DIGITS:  # In a CDATA section, where expat does not check it.
+        return match[0]
+    number = int(digits or "0", 16 if match[1] else 10)
+    return chr(number) if number <= sys.maxunicode else match[0]
 
 
 def xml_escape(raw: str):
@@ -181,7 +188,7 @@ def xml_escape(raw: str):
         references[">"] = ">"
     for match in _REFERENCE.finditer(raw):
         character = xml_unescape(match[0])
-        if len(character) == 1:
+        if len(character) == 1 and len(match[0]) <= _MOST_REFERENCE:
             references.setdefault(character, match[0])
     table = str.maketrans(references)
 

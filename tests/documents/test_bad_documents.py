@@ -1,7 +1,9 @@
 """Damaged and hostile documents are refused in one line, in little time, with nothing written."""
 
 import io
+import os
 import re
+import threading
 import time
 import zipfile
 
@@ -9,6 +11,8 @@ import pytest
 
 import kformer
 from kformer.documents.character_sets import MOST_BYTES
+from kformer.documents.document_translation import translate_content
+from kformer.documents.word_places import WordPlaces
 
 
 def refusal(tmp_path, name, content, **options):
@@ -161,3 +165,68 @@ def test_long_documents_take_linear_time(tmp_path, name, part):
     kformer.translate_document(path, list, tmp_path / f"output-{name}")
     assert time.process_time() - begun < 5
     assert (tmp_path / f"output-{name}").read_text() == path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "behind"),
+    [
+        ("a.html", "<p>a ", "</p>"),
+        ("a.md", "a ", ""),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\na ", "\n"),
+        ("a.xml", '<resources><string name="a">a <![CDATA[', "]]></string></resources>"),
+        (
+            "a.xlf",
+            '<xliff><file><body><trans-unit><source>a <mrk mtype="protected"><![CDATA[',
+            "]]></mrk></source></trans-unit></body></file></xliff>",
+        ),
+    ],
+)
+@pytest.mark.parametrize("digits", ["9" * 12, "9" * 5000, "0" * 5000 + "65"])
+def test_a_reference_to_no_character_loses_no_document(name, before, behind, digits):
+    def translate(texts):
+        return [text.upper() for text in texts]
+
+    content = f"{before}b &#{digits}; {behind}".encode()
+    output, report = translate_content(content, name, translate, target_language="de")
+    assert b"A" in output and report.segments and not report.unplaced
+
+
+def test_a_pair_of_escaped_surrogates_is_a_character(tmp_path):
+    for name, content in (("a.xml", XML.format("", "{}")), ("a.strings", '"a" = "{}";')):
+        path, output = tmp_path / name, tmp_path / f"output-{name}"
+        path.write_text(content.format(r"dog \ud83d\ude00 \ud83d"))
+        kformer.translate_document(path, lambda texts: [t.upper() for t in texts], output)
+        assert output.read_text("utf-8") == content.format("DOG \U0001f600 \ufffd")
+
+
+def test_a_paragraph_that_cannot_be_placed_loses_no_document(tmp_path, monkeypatch):
+    point = WordPlaces.point
+
+    def broken(places, place):
+        if "HUND" in places._target:
+            raise IndexError("list index out of range")
+        return point(places, place)
+
+    monkeypatch.setattr(WordPlaces, "point", broken)
+    path, output = tmp_path / "a.html", tmp_path / "b.html"
+    path.write_text(
+        "<p>Ein <b>Hund</b> läuft.</p>\n<p>Eine <img> Katze.</p>\n<p>Der <img> Hund</p>"
+    )
+    report = kformer.translate_document(path, lambda texts: [t.upper() for t in texts], output)
+    assert output.read_text() == (
+        "<p>EIN <b>HUND</b> LÄUFT.</p>\n<p>EINE <img> KATZE.</p>\n<p>Der <img> Hund</p>"
+    )
+    [unplaced] = report.unplaced
+    assert unplaced == (3, "Der Hund", "its markup could not be placed (IndexError)")
+
+
+def test_a_pipe_as_output_gets_the_document(tmp_path):
+    path, pipe = tmp_path / "a.html", tmp_path / "b.html"
+    path.write_text("<p>a</p>")
+    os.mkfifo(pipe)
+    content = []
+    reader = threading.Thread(target=lambda: content.append(pipe.read_text()), daemon=True)
+    reader.start()
+    kformer.translate_document(path, lambda texts: [t.upper() for t in texts], pipe)
+    reader.join(10)
+    assert content == ["<p>A</p>"] and pipe.is_fifo()
