@@ -14,6 +14,7 @@ D d_model, V vocabulary, C candidates, L layers.
 
 from typing import Any
 
+import numpy as np
 from keras import ops
 
 from kformer.decoding.fused_layers import FusedNorm, Vectors
@@ -21,6 +22,7 @@ from kformer.decoding.kv_cache import CacheLayout, KVCache
 from kformer.decoding.layer_step import LayerStep
 from kformer.decoding.recurrent_state import RecurrentState, StateLayout
 from kformer.decoding.runtime import GRAPH, Runtime
+from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search.search_loop import Step, StepOutput
 from kformer.decoding.source_memory import (
     PromptMemory,
@@ -82,6 +84,7 @@ class DecoderStep(Step):
         self._columns = ops.transpose(table)  # (D, V); once, not in every step.
         bias = self._embedding.bias
         self._bias = None if bias is None else ops.cast(bias, dtype)  # (V,)
+        self.refusal = refusal_of(transformer)
         positions = transformer.positions.encodings(first + max_length, table.shape[1])
         positions = ops.reshape(ops.cast(positions, dtype), (1, 1, -1, table.shape[1]))
         self._positions = positions  # (1, 1, T, D): cached keys are sliced by the same index.
@@ -175,6 +178,19 @@ class DecoderStep(Step):
 
     def rebuild(self) -> "DecoderStep":
         return type(self)(*self._arguments)
+
+
+def refusal_of(transformer: Transformer | TransformerDecoder) -> Any:
+    """Returns what is added to the scores of all ids, float32 (V,): `NEG_INF` for forbidden ones.
+
+    None where the network forbids none.
+    """
+    forbidden = getattr(transformer, "forbidden_ids", ())
+    if not forbidden:
+        return None
+    refusal = np.zeros(transformer.target_embedding.vocab_size, np.float32)
+    refusal[[*forbidden]] = NEG_INF
+    return refusal
 
 
 def start_decoding(

@@ -15,6 +15,7 @@ from keras import ops
 
 from kformer.backend import is_tensorflow
 from kformer.decoding.decoder_inputs import padded
+from kformer.decoding.decoder_step import refusal_of
 from kformer.decoding.runtime import each_batch
 from kformer.model.dense import form_of
 from kformer.model.encoder import Encoder
@@ -140,6 +141,8 @@ def most_likely(
         source, target, start_id: As for `likelihood`.
         number: K.
 
+    Ids that the models forbid are left out.
+
     Returns:
         ids: int32 tensor (B, T, K), the most likely first.
         probabilities: float32 tensor (B, T, K), each given the source and the ids before.
@@ -149,7 +152,11 @@ def most_likely(
         ops.softmax(ops.cast(ops.convert_to_tensor(transformer(inputs)), "float32"))
         for transformer in transformers
     ]
-    probabilities, ids = ops.top_k(sum(distributions) / len(distributions), number)
+    mean = sum(distributions) / len(distributions)
+    for refusal in map(refusal_of, transformers):
+        if refusal is not None:
+            mean = ops.where(refusal < 0, 0.0, mean)
+    probabilities, ids = ops.top_k(mean, number)
     return ops.cast(ids, "int32"), probabilities
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 import kformer
 from kformer.arguments import check_choice
+from kformer.decoding.decoder_step import refusal_of
 from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.export.ctranslate2_translator import (
     DESCRIPTION,
@@ -109,8 +110,12 @@ def _fill_tables(spec, transformer, longest):
     spec.decoder.embeddings.weight = spec.decoder.projection.weight = target.table.numpy()
     if not target.tied_output:
         spec.decoder.projection.weight = target.output_table.numpy()
-    if target.bias is not None:
-        spec.decoder.projection.bias = target.bias.numpy()
+    refusal = refusal_of(transformer)
+    if target.bias is not None or refusal is not None:
+        bias = np.zeros(target.vocab_size, np.float32) if target.bias is None else target.bias
+        bias = np.array(bias, np.float32)
+        # CTranslate2 refuses no id by itself; float16 holds no larger number than 65,504.
+        spec.decoder.projection.bias = bias if refusal is None else np.maximum(bias + refusal, -1e4)
     positions = np.array(transformer.positions.encodings(longest, transformer.d_model))
     for stack, layers in ((spec.encoder, transformer.encoder), (spec.decoder, transformer.decoder)):
         stack.position_encodings.encodings = positions

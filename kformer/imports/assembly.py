@@ -20,7 +20,7 @@ from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
 from kformer.text.tokenizer import Tokenizer
 
-# The bias of ids that must never be chosen: far below any logit, and finite in float16. Label
+# The bias of ids that the original lacks: far below any logit, and finite in float16. Label
 # smoothing takes the mean of all logits; of 58,000 ids this moves it by 0.2.
 NEVER = -1e4
 _CELL = ("input", "forget_gate")  # Of an SSRU, whose state has the axis of the vectors.

@@ -147,7 +147,7 @@ def _with_warning(options, left, where):
 
 
 def forbidden_ids(config: Mapping, size: int, where: str) -> set[int]:
-    """Returns the ids that `generate` never chooses: padding and suppressed ids.
+    """Returns the ids that `generate` never chooses: bad words and suppressed ids.
 
     Args:
         config: Content of config.json and generation_config.json.
@@ -180,4 +180,4 @@ def forbidden_ids(config: Mapping, size: int, where: str) -> set[int]:
             f"Received: {several!r:.99} in {where!r}.",
             stacklevel=2,
         )
-    return {config["pad_token_id"], *forbidden}
+    return forbidden

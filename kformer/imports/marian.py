@@ -75,9 +75,9 @@ def from_marian(
     the SentencePiece model of their side does not cover are always unknown; `MarianTokenizer` looks
     them up in vocab.json first.
 
-    An id that must not be chosen, such as padding, has no share of the probability either: scores
-    equal the scores of `generate` with `renormalize_logits=True`. In an .npz file, the unknown id
-    and control characters are such ids, unless its settings allow them, as in Marian.
+    Padding, which Marian lacks, has no share of the probability. Ids that must not be chosen keep
+    theirs, as in Marian and in `generate`: they are `forbidden_ids` of the `Transformer`. In an
+    .npz file, the unknown id and control characters are such ids, unless its settings allow them.
 
     The settings of the search become the translator's `search_defaults`: beams, length penalty,
     lengths, repetitions and sampling of config.json and generation_config.json, or of Marian's

@@ -90,9 +90,14 @@ class MarianFolder:
         return "attention"
 
     @property
+    def absent(self) -> set[int]:
+        """The target ids that Marian, which trained the model, lacks: padding."""
+        return {self.config["pad_token_id"]}
+
+    @property
     def forbidden(self) -> set[int]:
-        """The target ids that the model must never choose."""
-        return forbidden_ids(self.config, len(self.tables[1].pieces), str(self.path))
+        """The target ids that the model must never choose, padding aside."""
+        return forbidden_ids(self.config, len(self.tables[1].pieces), str(self.path)) - self.absent
 
     @property
     def search(self) -> dict:

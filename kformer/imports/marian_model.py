@@ -64,15 +64,19 @@ class MarianModel:
         return self.config["cell"]
 
     @property
+    def absent(self) -> set[int]:
+        """The target ids that Marian lacks."""
+        return {*range(self.sizes[1], len(self.tables[1].pieces))}
+
+    @property
     def forbidden(self) -> set[int]:
-        """The target ids that the model must never choose."""
+        """The target ids that Marian never chooses."""
         table = self.tables[1]
         pieces = {
             *(() if self._allows("special") else _CONTROLS),
             *(() if self._allows("unk") else (table.unknown,)),
         }
-        ids = {i for i, piece in enumerate(table.pieces) if piece in pieces}
-        return {*ids, *range(self.sizes[1], len(table.pieces))}
+        return {i for i, piece in enumerate(table.pieces) if piece in pieces}
 
     def arrays(self) -> dict:
         """Reads the weights, under the names and in the form of MarianMTModel."""

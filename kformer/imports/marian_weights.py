@@ -43,7 +43,7 @@ def network_of(
             f"Received: shape {bias.shape} in {str(folder.path)!r}."
         )
     bias = bias[0, :number]
-    bias[[*folder.forbidden]] = NEVER
+    bias[[*folder.absent]] = NEVER
     config = folder.config
     if as_transformers:
         computed = {**paper_positions(), "norm_epsilon": _PORTED_EPSILON}
@@ -61,6 +61,7 @@ def network_of(
         "activation": folder.activation,
         "num_decoder_layers": config["decoder_layers"],
         "decoder_cell": folder.decoder_cell,
+        "forbidden_ids": sorted(folder.forbidden),
         **computed,
     }
     return PretrainedNetwork(settings, source, target, bias, arrays, "model.", True, output)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import keras
 
+from kformer.arguments import check_integer
 from kformer.backend import in_parts
 from kformer.model.decoder import Decoder
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
@@ -59,6 +60,9 @@ class Transformer(PredictsTokens, Network):
             if the model was trained on sources without one. None for none.
         decoder_cell: Sub-layer by which the decoder reads earlier positions: "attention" as in the
             paper, or "ssru" for `kformer.SSRU`, which decodes faster.
+        forbidden_ids: Target ids that no search chooses, such as the unknown id in Marian. Their
+            logits are computed like all others, so the log-probabilities of the other ids do not
+            change.
 
     Call arguments:
         inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
@@ -99,6 +103,7 @@ class Transformer(PredictsTokens, Network):
         tied_output: bool = True,
         norm_epsilon: float = EPSILON,
         decoder_cell: str = "attention",
+        forbidden_ids: Sequence[int] = (),
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
@@ -119,6 +124,10 @@ class Transformer(PredictsTokens, Network):
         self.tied_output = tied_output
         self.norm_epsilon = norm_epsilon
         self.decoder_cell = decoder_cell
+        number = vocab_size if target_vocab_size is None else target_vocab_size
+        self.forbidden_ids = tuple(
+            check_integer("forbidden_ids", i, least=0, most=number - 1) for i in forbidden_ids
+        )
         dtype = self.dtype_policy
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
         last = {"norm_epsilon": norm_epsilon, "dtype": dtype}
@@ -255,6 +264,7 @@ class Transformer(PredictsTokens, Network):
             "tied_output": self.tied_output,
             "norm_epsilon": self.norm_epsilon,
             "decoder_cell": self.decoder_cell,
+            **({"forbidden_ids": [*self.forbidden_ids]} if self.forbidden_ids else {}),
         }
 
 

@@ -159,14 +159,17 @@ def test_ids_that_must_not_be_chosen_are_never_chosen(network, tmp_path):
     more = {"bad_words_ids": [[WORDS.padding_id], [7]]}
     folder = marian.write_folder(tmp_path / "a", WORDS, network)
     (folder / "generation_config.json").write_text(json.dumps(more), "utf-8")
-    bias = kformer.from_marian(folder).transformer.target_embedding.bias.numpy()
-    assert [*np.flatnonzero(bias == -1e4)] == [7, WORDS.padding_id]
+    found = kformer.from_marian(folder).transformer
+    expected = kformer.from_marian(marian.write_folder(tmp_path / "b", WORDS, network)).transformer
+    assert (found.forbidden_ids, expected.forbidden_ids) == ((7,), ())
+    biases = [model.target_embedding.bias.numpy() for model in (found, expected)]
+    np.testing.assert_array_equal(*biases)  # Its probability stays.
+    assert [*np.flatnonzero(biases[0] == -1e4)] == [WORDS.padding_id]
     more |= {"bad_words_ids": [[0], [9], [3, 4]], "suppress_tokens": [5]}
     (folder / "generation_config.json").write_text(json.dumps(more), "utf-8")
     with pytest.warns(UserWarning, match=r"single ids alone.* Received: \[\[3, 4\]\] in"):
-        bias = kformer.from_marian(folder).transformer.target_embedding.bias.numpy()
-    # `generate` lets the end, 0, be chosen all the same.
-    assert [*np.flatnonzero(bias == -1e4)] == [5, 9, WORDS.padding_id]
+        found = kformer.from_marian(folder).transformer
+    assert found.forbidden_ids == (5, 9)  # `generate` lets the end, 0, be chosen all the same.
     for wrong in ({"suppress_tokens": [999]}, {"suppress_tokens": 5}, {"bad_words_ids": [5]}):
         (folder / "generation_config.json").write_text(json.dumps(wrong), "utf-8")
         with pytest.raises(ValueError, match=r"lists of ids, .* below .* Received: bad_words_ids="):

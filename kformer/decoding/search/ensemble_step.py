@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from keras import ops
 
 from kformer.decoding.search.search_loop import Step, StepOutput
@@ -31,6 +32,8 @@ class EnsembleStep(Step):
         self.block = next((step.block for step in self._steps if step.block), None)
         self.capacities = max((step.capacities for step in self._steps), key=len)
         self.compact_batch = first.compact_batch
+        refusals = [step.refusal for step in self._steps if step.refusal is not None]
+        self.refusal = np.minimum.reduce(refusals) if refusals else None
         self.uses_visible = any(step.uses_visible for step in self._steps)
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: tuple) -> StepOutput:

@@ -60,6 +60,8 @@ class Step:
             for a cache that never grows.
         compact_batch: Function of `kformer.decoding.search.compaction` by which rows that have
             ended leave the batch, with `gather_rows`. None: they stay.
+        refusal: float32 array (V,), added to the scores by which ids are chosen, and not to their
+            log-probabilities: `NEG_INF` for ids that must not be chosen, else 0. None for none.
         uses_visible: Whether the cache keeps the entries of all beams in their slots, among which
             `visible` selects; if not, `reorder` makes the cache follow its beams.
     """
@@ -71,6 +73,7 @@ class Step:
     capacities: tuple[int, ...] = ()
     compact_batch: Callable | None = None
     uses_visible: bool = True
+    refusal: Any = None
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: Any) -> StepOutput:
         """Reads one id of every beam and scores the ids that follow.

@@ -162,7 +162,10 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
             place = tf.reshape(position, ())
             visible = tf.reshape(tf.range(most) <= place, (1, 1, most))
             output = step(ids, place, visible, cache)
-            return tf.reshape(output.logits, (1, -1)), output.cache
+            logits = tf.reshape(output.logits, (1, -1))
+            if step.refusal is not None:  # Searches of apps must not choose these ids either.
+                logits += step.refusal
+            return logits, output.cache
 
         if decoder.decoder_cell == "ssru":
 
