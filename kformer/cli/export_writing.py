@@ -243,6 +243,8 @@ def show_reports(reports: Any):
         typer.echo(f"{report.form:<{width}}{size:>8}{score:>12}  {agreement}")
     if reports[0].signature:
         typer.echo(f"BLEU: {reports[0].signature}")
+    if reports[0].bleu_without_shortlist is not None:
+        typer.echo(f"Python without the shortlist: BLEU {reports[0].bleu_without_shortlist:.2f}")
     doubts = {report.form: str(report.doubt) for report in reports if report.doubt}
     if len({*doubts.values()}) == 1:  # In all forms the same.
         doubts = {"Doubt": next(iter(doubts.values()))}

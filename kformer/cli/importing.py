@@ -24,6 +24,14 @@ _TargetModel = Annotated[
     ),
 ]
 
+_TargetLanguage = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a model with several, such as fra: the one that it then always translates "
+        "into. By default each command that translates has the option."
+    ),
+]
+
 EXAMPLES = {
     "marian": "kformer import marian opus-mt-de-en --output de-en.keras",
     "bergamot": "kformer import bergamot models/deen --output de-en.keras",
@@ -45,13 +53,7 @@ def marian(
         ),
     ],
     output: _Output,
-    target_language: Annotated[
-        str | None,
-        typer.Option(
-            help="Of a model with several, such as fra: the one that it then always translates "
-            "into. By default each command that translates has the option."
-        ),
-    ] = None,
+    target_language: _TargetLanguage = None,
     as_transformers: Annotated[
         bool,
         typer.Option(
@@ -116,9 +118,13 @@ def ctranslate2(
     output: _Output,
     source_model: _SourceModel = None,
     target_model: _TargetModel = None,
+    target_language: _TargetLanguage = None,
 ):
     """Import a Transformer of CTranslate2, which need not be installed."""
-    _write(output, lambda: kformer.from_ctranslate2(folder, source_model, target_model))
+    _write(
+        output,
+        lambda: kformer.from_ctranslate2(folder, source_model, target_model, target_language),
+    )
 
 
 @app.command()

@@ -188,7 +188,7 @@ def refusal_of(transformer: Transformer | TransformerDecoder) -> Any:
     forbidden = getattr(transformer, "forbidden_ids", ())
     if not forbidden:
         return None
-    refusal = np.zeros(transformer.target_embedding.vocab_size, np.float32)
+    refusal = np.zeros(transformer.target_embedding.output_table.shape[0], np.float32)
     refusal[[*forbidden]] = NEG_INF
     return refusal
 

@@ -28,6 +28,7 @@ from kformer.model.transformer import Transformer
 from kformer.near_names import with_near_names
 from kformer.tasks.search_defaults import export_options
 from kformer.tasks.translator import Translator
+from kformer.text.alignment import AlignmentHead
 
 PRECISIONS = ("float32", "float16", "int8")
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}
@@ -64,6 +65,7 @@ def write_model(
     longest: int,
     precision: str = "float32",
     prefix: str | None = None,
+    head: AlignmentHead | None = None,
 ):
     """Writes `model.bin`, `config.json` and the vocabularies.
 
@@ -74,6 +76,8 @@ def write_model(
         longest: Positions that a source or a translation may need, their ends included.
         precision: Of the weights: "float32", "float16" or "int8".
         prefix: A token that CTranslate2 puts before every source; None for none.
+        head: The attention by which CTranslate2 aligns words; None for the mean of the last layer.
+            CTranslate2 cannot choose another head than the first: then it is the layer's mean.
     """
     specs = library().specs
     activation = getattr(specs.common_spec.Activation, _ACTIVATIONS[transformer.activation])
@@ -82,6 +86,8 @@ def write_model(
         transformer.num_heads,
         pre_norm=transformer.norm_first,
         activation=activation,
+        alignment_layer=-1 if head is None else head.layer - 1,
+        alignment_heads=1 if head is not None and head.head == 1 else 0,  # 0 for the mean of all.
     )
     _fill_tables(spec, transformer, longest)
     for to, layer in zip(spec.encoder.layer, transformer.encoder.layers, strict=True):
@@ -218,6 +224,7 @@ def export_ctranslate2(
             positions,
             precision,
             translator.tokenizer.prefix,
+            translator.alignment_head,
         )
         for name, tokenizer in zip(SIDES, tokenizers, strict=True):
             (temporary / name).write_bytes(tokenizer.model)
@@ -229,6 +236,8 @@ def export_ctranslate2(
             "search": options.changed,
             **translator.about,
         }
+        if translator.alignment_head:
+            description["alignment_head"] = [*translator.alignment_head]
         if translator.quality_estimate:
             description["quality_estimate"] = translator.quality_estimate.get_config()
         write_json(temporary / DESCRIPTION, description)

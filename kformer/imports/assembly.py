@@ -18,6 +18,7 @@ from kformer.imports.state_dict import StateDict, check_numbers
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
+from kformer.text.alignment import AlignmentHead
 from kformer.text.tokenizer import Tokenizer
 
 # The bias of ids that the original lacks: far below any logit, and finite in float16. Label
@@ -64,6 +65,7 @@ def assemble(
     languages: dict[str, str] | None = None,
     about: dict | None = None,
     search_defaults: dict[str, Any] | None = None,
+    alignment_head: AlignmentHead | None = None,
 ) -> Translator:
     """Returns the translator.
 
@@ -75,7 +77,7 @@ def assemble(
         prefix: A piece that stands before every source; None for none.
         languages: dict from a target language's code to the piece that stands before sources to
             choose it; None if there is no choice.
-        about, search_defaults: Attributes of the `kformer.Translator`.
+        about, search_defaults, alignment_head: Attributes of the `kformer.Translator`.
 
     Raises:
         ValueError: A weight is missing, has another shape than the settings demand, or holds
@@ -95,9 +97,30 @@ def assemble(
         transformer,
         Tokenizer(target),
         longest,
+        alignment_head,
         about=about,
         search_defaults=search_defaults,
     )
+
+
+def head_of(layer: int, heads: int, settings: dict) -> AlignmentHead | None:
+    """Returns the head whose attention aligns words in the original.
+
+    Args:
+        layer: Index of a layer of the decoder, from 0 on, or from -1 backwards.
+        heads: Number of first heads whose attention is averaged; 0 for all. Of several, but not
+            all, the mean of all comes closest.
+        settings: Of the `PretrainedNetwork`.
+
+    Returns:
+        `AlignmentHead`; None if there is no such layer.
+    """
+    layers = settings.get("num_decoder_layers")
+    layers = settings["num_layers"] if layers is None else layers
+    if not -layers <= layer < layers:
+        return None
+    number = 1 if heads == 1 or settings["num_heads"] == 1 else None
+    return AlignmentHead(layer % layers + 1, number)
 
 
 def network_with(

@@ -1,12 +1,12 @@
 """A translator from a folder of CTranslate2."""
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from kformer.imports.assembly import assemble
 from kformer.imports.ctranslate2_file import as_current, read_variables, take_config
 from kformer.imports.ctranslate2_weights import CTranslate2Weights
-from kformer.imports.id_table import IdTable, with_common_padding
+from kformer.imports.id_table import IdTable, language_pieces, with_common_padding
 from kformer.imports.plain_vocabularies import (
     existing,
     needs_sentencepiece,
@@ -16,12 +16,14 @@ from kformer.imports.plain_vocabularies import (
 from kformer.json_files import read_json
 from kformer.model.residual import EPSILON
 from kformer.tasks.translator import Translator
+from kformer.text.alignment import AlignmentHead
 
 _SPECIAL = {"unk_token": "<unk>", "eos_token": "</s>", "decoder_start_token": "<s>"}
 _PADDING = ("<pad>", "<blank>")
 _LONGEST = 512  # Ids of a source; CTranslate2 does not record the longest source of the training.
 _FIRST_WITH_CONFIG = 6  # Version of model.bin.
 _WHOSE = "A folder of CTranslate2"
+DESCRIPTION = "kformer.json"  # Of `kformer.export.export_ctranslate2`.
 
 
 class _CTranslate2Config(TypedDict, total=False):
@@ -36,10 +38,23 @@ class _CTranslate2Config(TypedDict, total=False):
     layer_norm_epsilon: float | None
 
 
+class _Description(TypedDict, total=False):
+    """The fields of the description of an export; all others are facts about the model."""
+
+    kind: str
+    kformer: str
+    max_source_length: int
+    max_target_length: int
+    search: dict[str, Any]
+    alignment_head: list[int | None]
+    quality_estimate: dict
+
+
 def from_ctranslate2(
     folder: str | Path,
     source_model: str | Path | None = None,
     target_model: str | Path | None = None,
+    target_language: str | None = None,
 ) -> Translator:
     """Returns the translator of a folder of CTranslate2.
 
@@ -52,7 +67,9 @@ def from_ctranslate2(
     translations are joined likewise.
 
     The result translates as CTranslate2 does, up to rounding: weights of 8 or 16 bits become
-    float32. Set lengths, penalties and other options of the search in `kformer.SearchOptions`.
+    float32. Set lengths, penalties and other options of the search in `kformer.SearchOptions`; a
+    folder of `export_ctranslate2` keeps those of its export. Words are aligned by the head that
+    CTranslate2 aligns them by.
 
     Args:
         folder: Path of the folder.
@@ -61,6 +78,7 @@ def from_ctranslate2(
         target_model: Path of the SentencePiece model of the translations; None for target.spm in
             the folder if it exists, else for the model of the sources, where the vocabulary of the
             translations is one of SentencePiece.
+        target_language: As for `kformer.from_marian`.
 
     Raises:
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
@@ -94,8 +112,31 @@ def from_ctranslate2(
     network.settings["norm_epsilon"] = config.get("layer_norm_epsilon") or EPSILON
     if not sources_end:
         network.settings["ignored_source_id"] = tables[0].pieces.index(tables[0].end)
-    prefix = config.get("bos_token", "<s>") if config.get("add_source_bos") else None
-    return assemble(models, tables, network, _LONGEST, prefix)
+    if config.get("add_source_bos"):
+        prefix, languages = config.get("bos_token", "<s>"), {}
+    else:
+        prefix, languages = language_pieces(tables[0], target_language, folder)
+    facts = _facts_of_export(folder)
+    if target_language is not None:
+        facts.setdefault("about", {})["target_language"] = target_language
+    facts.setdefault("alignment_head", weights.alignment_head(network.settings))
+    longest = facts.pop("longest", _LONGEST)
+    return assemble(models, tables, network, longest, prefix, languages, **facts)
+
+
+def _facts_of_export(folder):
+    """Returns what `export_ctranslate2` writes beside a model, as arguments of `assemble`."""
+    path = folder / DESCRIPTION
+    if not path.is_file():
+        return {}
+    content = read_json(path, _Description, rule="The description must be as it was written.")
+    about = {k: v for k, v in content.items() if k not in _Description.__annotations__}
+    facts = {"search_defaults": content.get("search"), "about": about}
+    if "max_source_length" in content:
+        facts["longest"] = content["max_source_length"]
+    if head := content.get("alignment_head"):
+        facts["alignment_head"] = AlignmentHead(*head)
+    return facts
 
 
 def _check(config, starts_from_zero, folder):

@@ -67,8 +67,10 @@ def as_current(kind: str, revision: int, variables: dict) -> tuple[str, dict]:
     if revision < 3:
         variables.setdefault("num_heads", np.int8(_HEADS.get(kind, 8)))
     joint = {name: variables.pop(name, None) for name in _OF_BOTH_SIDES}
-    for name in ("embeddings_merge", "alignment_layer", "alignment_heads"):
-        variables.pop(name, None)  # Only for word features and alignments.
+    variables.pop("embeddings_merge", None)  # Only for word features.
+    for name in ("alignment_layer", "alignment_heads"):
+        if name in variables:
+            variables[f"decoder/{name}"] = variables.pop(name)
     for side in ("encoder", "decoder"):
         scale = variables.pop(f"{side}/{_OLD_SCALE}", None)
         stored = joint | {"scale_embeddings": scale}

@@ -13,11 +13,13 @@ import numpy as np
 
 from kformer.imports.assembly import (
     PretrainedNetwork,
+    head_of,
     network_with,
     positions_in_table,
     tensor2tensor_positions,
 )
 from kformer.imports.ctranslate2_file import KIND
+from kformer.text.alignment import AlignmentHead
 
 _ACTIVATIONS = {0: "relu", 2: "swish", 3: "gelu"}
 _OTHER_ACTIVATIONS = {
@@ -44,10 +46,10 @@ _FLAGS = {  # Unsupported features, by a variable that is not 0.
     "encoder/multi_query_attention": "one head for all keys",
 }
 _SETTINGS = {"num_heads", "pre_norm", "activation", "scale_embeddings"}
+_ALIGNMENT = ("decoder/alignment_layer", "decoder/alignment_heads")
 _UNREAD = {  # They have no effect on translations.
     "encoder/embeddings_merge",
-    "decoder/alignment_layer",
-    "decoder/alignment_heads",
+    *_ALIGNMENT,
     "decoder/alibi_use_positive_positions",
     "decoder/scale_alibi",
 }
@@ -87,6 +89,11 @@ class CTranslate2Weights:
     def starts_from_zero(self) -> bool:
         """Whether the first input of the decoder is a vector of zeros, whatever its id."""
         return bool(self._variables.get(_START, 0))
+
+    def alignment_head(self, settings: dict) -> AlignmentHead | None:
+        """Returns the head that aligns words, given the settings of the `PretrainedNetwork`."""
+        values = [self._variables.get(name) for name in _ALIGNMENT]
+        return None if None in values else head_of(*map(int, values), settings)
 
     def network(self, tables: Any, sizes: Any, padding_id: int) -> PretrainedNetwork:
         """Returns the `PretrainedNetwork`.

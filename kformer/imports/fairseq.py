@@ -9,12 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.imports.assembly import NEVER, assemble, network_with, tensor2tensor_positions
+from kformer.imports.assembly import (
+    NEVER,
+    assemble,
+    head_of,
+    network_with,
+    tensor2tensor_positions,
+)
 from kformer.imports.id_table import IdTable
 from kformer.imports.marian import read_card
 from kformer.imports.plain_vocabularies import check_pieces, existing, read_models
 from kformer.imports.toolkit_settings import ToolkitSettings, read_checkpoint, settings_in
 from kformer.tasks.translator import Translator
+from kformer.text.alignment import AlignmentHead
 
 _LONGEST = 1024  # Ids of a source, if no setting limits them; fairseq's own default.
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish"}
@@ -106,6 +113,11 @@ class FairseqSettings:
             **tensor2tensor_positions(d_model, first=2),
         }
 
+    def alignment_head(self, network: dict) -> AlignmentHead | None:
+        """Returns the head that was trained to align words; None if none was."""
+        layer, heads = (self._settings.values.get(f"alignment_{name}") for name in ("layer", "heads"))
+        return head_of(layer, heads or 0, network) if type(layer) is int else None
+
     @property
     def tied_output(self) -> bool:
         """Whether the output shares the table of the target."""
@@ -169,7 +181,11 @@ def from_fairseq(
         tables = tables[:1] * 2
     models = read_models(path.parent, source_model, target_model, _WHOSE)
     network = _network_of(content["model"], settings, tables, path)
-    return assemble(models, tables, network, settings.longest, about=read_card(path.parent))
+    head = settings.alignment_head(network.settings)
+    about = read_card(path.parent)
+    return assemble(
+        models, tables, network, settings.longest, about=about, alignment_head=head
+    )
 
 
 def _checkpoint_in(path):

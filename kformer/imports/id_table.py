@@ -48,6 +48,33 @@ class IdTable(NamedTuple):
         return self._replace(pieces=[*self.pieces, *pieces])
 
 
+def language_pieces(
+    table: IdTable, code: str | None, where: Any
+) -> tuple[str | None, dict[str, str]]:
+    """Returns the piece before every source, or None, and the pieces to choose from by code.
+
+    A model with one label only was trained with it, so it stands before every source.
+
+    Args:
+        table: Of the source.
+        code: The language of all translations; None to choose at each.
+        where: Path of the model, for messages.
+
+    Raises:
+        ValueError: The model does not have the language.
+    """
+    languages = table.languages
+    if code is None:
+        return (None, languages) if len(languages) != 1 else ([*languages.values()][0], {})
+    if code in languages:
+        return languages[code], {}
+    codes = ", ".join(sorted(languages)) or "none"
+    raise ValueError(
+        f"`target_language` must be one of the model's languages: {codes}. "
+        f"Received: target_language={code!r} for {str(where)!r}."
+    )
+
+
 def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTable:
     """Returns the table of a vocabulary.
 

@@ -6,7 +6,8 @@ OPUS-MT publishes such folders. The model card is README.md, which may begin wit
 import re
 from pathlib import Path
 
-from kformer.imports.assembly import PretrainedNetwork, assemble
+from kformer.imports.assembly import PretrainedNetwork, assemble, head_of
+from kformer.imports.id_table import language_pieces
 from kformer.imports.marian_folder import MarianFolder
 from kformer.imports.marian_model import MarianModel
 from kformer.imports.marian_npz import open_npz
@@ -105,7 +106,7 @@ def from_marian(
     is_npz = path.suffix == ".npz"
     is_npz = is_npz or (not (path / "config.json").exists() and any(path.glob("*.npz")))
     files = open_npz(path) if is_npz else MarianFolder(path)
-    prefix, languages = _language_pieces(files, target_language)
+    prefix, languages = language_pieces(files.tables[0], target_language, files.path)
     about = read_card(files.path)
     if target_language is not None:
         about["target_language"] = target_language
@@ -132,20 +133,7 @@ def translator_of(
         ValueError: The weights do not fit the settings.
     """
     longest = files.config.get("max_position_embeddings", _LONGEST)
-    return assemble(
-        files.models, files.tables, network, longest, prefix, languages, about, files.search
-    )
-
-
-def _language_pieces(files, code):
-    """Returns the piece before every source, or None, and the pieces to choose from by code."""
-    languages = files.tables[0].languages
-    if code is None:
-        return None, languages if len(languages) > 1 else {}
-    if code in languages:
-        return languages[code], {}
-    codes = ", ".join(sorted(languages)) or "none"
-    raise ValueError(
-        f"`target_language` must be one of the model's languages: {codes}. "
-        f"Received: target_language={code!r} for {str(files.path)!r}."
-    )
+    layer = files.config.get("alignment_layer")
+    head = None if layer is None else head_of(layer, 1, network.settings)
+    described = (about, files.search, head)
+    return assemble(files.models, files.tables, network, longest, prefix, languages, *described)

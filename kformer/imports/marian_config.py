@@ -39,11 +39,14 @@ _SIZES = {
     "encoder_attention_heads": "transformer-heads",
     "encoder_ffn_dim": "transformer-dim-ffn",
 }
+_ALIGNMENT = "transformer-guided-alignment-layer"  # Marian aligns by its first head.
 _NUMBER = re.compile("[0-9]{1,9}")
 
 
 def network_config(settings: Mapping, where: str) -> dict:
     """Returns the sizes by their names in Hugging Face's config.json, "activation" and "cell".
+
+    And "alignment_layer", the index of the decoder's layer that aligns words, if it is named.
 
     Args:
         settings: Settings of Marian, as YAML has them.
@@ -64,7 +67,11 @@ def network_config(settings: Mapping, where: str) -> dict:
         )
     activation = _value(settings, "transformer-ffn-activation", _NEEDED)
     sizes = {name: int(settings[setting]) for name, setting in _SIZES.items()}
-    return {**sizes, "activation": _ACTIVATIONS[activation], "cell": cell}
+    found = {**sizes, "activation": _ACTIVATIONS[activation], "cell": cell}
+    layer = str(settings.get(_ALIGNMENT, ""))
+    if layer == "last" or _NUMBER.fullmatch(layer):
+        found["alignment_layer"] = -1 if layer == "last" else int(layer) - 1
+    return found
 
 
 def _value(settings, name, needed):

@@ -1,5 +1,6 @@
 """The files of a folder of Hugging Face's MarianMTModel, as `save_pretrained` writes it."""
 
+import warnings
 from pathlib import Path
 from typing import TypedDict
 
@@ -156,5 +157,13 @@ class MarianFolder:
         special = {role: self.config[name] for role, name in _SPECIAL.items()}
         ids = self._json(name)
         if (self.path / _ADDED).exists():  # Never read from text, but the network may write them.
-            ids = self._json(_ADDED) | ids
+            added = self._json(_ADDED)
+            if new := [token for token in added if token not in ids]:
+                warnings.warn(
+                    "Tokens that were added to the tokenizer are written, but never read: in a "
+                    f"source they are text like any other. Received: {', '.join(new):.200} in "
+                    f"{str(self.path / _ADDED)!r}.",
+                    stacklevel=2,
+                )
+            ids = added | ids
         return table_of(ids, special, str(self.path / name))

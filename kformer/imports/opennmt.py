@@ -7,7 +7,7 @@ network pays no attention: the `ignored_source_id` of `kformer.Transformer`.
 from pathlib import Path
 from typing import Any
 
-from kformer.imports.assembly import assemble
+from kformer.imports.assembly import assemble, head_of
 from kformer.imports.id_table import IdTable, with_common_padding
 from kformer.imports.marian import read_card
 from kformer.imports.opennmt_weights import network_of
@@ -88,7 +88,16 @@ def from_opennmt(
     tables = tables_of(vocabularies, path, _TOOLKIT, start)
     network = network_of(content, settings, [*map(len, vocabularies)], tables, path)
     models = read_models(path.parent, source_model, target_model, f"The folder of {_TOOLKIT}")
-    return assemble(models, tables, network, LONGEST, about=read_card(path.parent))
+    head = _alignment_head(settings.values, network.settings)
+    about = read_card(path.parent)
+    return assemble(models, tables, network, LONGEST, about=about, alignment_head=head)
+
+
+def _alignment_head(values, settings):
+    """Returns the head that was trained to align words; None if none was."""
+    layer, heads = values.get("alignment_layer"), values.get("alignment_heads", 0)
+    trained = values.get("lambda_align") and type(layer) is int and type(heads) is int
+    return head_of(layer, heads, settings) if trained else None
 
 
 def _vocabularies(vocabularies, path):

@@ -54,6 +54,35 @@ def differences(found, expected):
     }
 
 
+def with_labels(codes, folder):
+    """A folder of a model with labels of target languages, and the translator it was made of."""
+    words = marian.vocabulary(tuple(f">>{code}<<" for code in codes))
+    network = marian.transformer(words.pieces)
+    original = kformer.from_marian(marian.write_folder(folder / "marian", words, network))
+    return words, original, written.write_folder(original, folder / "ctranslate2")
+
+
+def test_labels_of_languages_are_languages_to_choose_from(tmp_path):
+    words, original, folder = with_labels(["deu", "fra"], tmp_path)
+    found = kformer.from_ctranslate2(folder)
+    assert found.target_languages == ("deu", "fra")
+    rows = found.into("fra").source_rows(TEXTS)
+    assert rows == original.into("fra").source_rows(TEXTS)
+    assert rows[0][0] == words.pieces.index(">>fra<<")
+    fixed = kformer.from_ctranslate2(folder, target_language="deu")
+    assert not fixed.target_languages
+    assert fixed.about["target_language"] == "deu"
+    assert fixed.source_rows(TEXTS) == original.into("deu").source_rows(TEXTS)
+    with pytest.raises(ValueError, match=r"languages: deu, fra\. Received: target_language='ita'"):
+        kformer.from_ctranslate2(folder, target_language="ita")
+
+
+def test_a_single_label_stands_before_every_source(tmp_path):
+    words, _, folder = with_labels(["fra"], tmp_path)
+    rows = kformer.from_ctranslate2(folder).source_rows(["der hund"])
+    assert rows[0][0] == words.pieces.index(">>fra<<")
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_weight_finds_its_place(shape, tmp_path):

@@ -149,9 +149,11 @@ def test_pieces_of_neither_model_are_written_and_never_read(network, tmp_path):
     words = marian.vocabulary((">>fra<<", "▁nowhere"))
     network = marian.transformer(words.pieces)
     translator = kformer.from_marian(marian.write_folder(tmp_path / "a", words, network))
+    assert translator.tokenizer.prefix == ">>fra<<"  # One label stands before all sources.
     extra = [words.pieces.index(piece) for piece in (">>fra<<", "▁nowhere")]
     for tokenizer in (translator.tokenizer, translator.target_tokenizer):
-        assert not {*extra} & {*tokenizer.tokenize([">>fra<< nowhere"]).to_list()[0]}
+        ids = tokenizer.tokenize([">>fra<< nowhere"]).to_list()[0]
+        assert not {*extra} & {*ids[tokenizer.prefix_length(ids) :]}
         assert tokenizer.detokenize([extra]).numpy()[0].decode() == ">>fra<< nowhere"
 
 
@@ -223,12 +225,14 @@ def test_tokens_that_were_added_behind_the_vocabulary_are_written_and_never_read
     marian.write_safetensors(folder / "model.safetensors", state)
     number = len(WORDS.pieces)
     (folder / "added_tokens.json").write_text(json.dumps({"<hl>": number}))
-    found = kformer.from_marian(folder)
+    with pytest.warns(UserWarning, match=r"written, but never read.*Received: <hl> in .*added"):
+        found = kformer.from_marian(folder)
     assert found.tokenizer.pieces([number]) == ["<hl>"]
     assert found.tokenizer.vocab_size == number + 1
     assert number not in found.tokenizer.tokenize(["<hl> der <hl>"]).to_list()[0]
     (folder / "added_tokens.json").write_text(json.dumps({"<hl>": "x"}))
-    with pytest.raises(ValueError, match=r"a number for each piece. Received: 'x' for '<hl>'"):
+    message = r"a number for each piece. Received: 'x' for '<hl>'"
+    with pytest.raises(ValueError, match=message), pytest.warns(UserWarning, match="<hl>"):
         kformer.from_marian(folder)
 
 

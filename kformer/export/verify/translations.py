@@ -1,6 +1,7 @@
 """A translator's answers in Python, and the test whether a different answer is as good."""
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from kformer.tasks.search_defaults import with_beams
 from kformer.text.quality_estimate import doubt_of
 from kformer.text.scores import bleu_metric, score_with, sentence_scorer
 
+_SHORTLIST_COST = 0.3  # BLEU, from which on a shortlist gives a warning.
 _COPIES = 64  # Copies of a sentence, each with its own noise; some of them swap a tie.
 
 
@@ -52,7 +54,7 @@ class Translations:
         transformer, shortlist = translator.transformer, translator.shortlist
         select = shortlist and Selection(shortlist, transformer.padding_id)
         self._best_ids, self._noisy_best_ids = best_ids_finders(transformer, search, select=select)
-        self._references = references
+        self._references, self._without_shortlist = references, None
         if references:
             language = translator.target_language
             self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=3)
@@ -64,7 +66,30 @@ class Translations:
         return model.into(self._languages[number % len(self._languages)])
 
     def python_answers(self, texts: Sequence[str]) -> list[str]:
-        """Returns the translations of Python."""
+        """Returns the translations of Python.
+
+        Warns:
+            UserWarning: A shortlist costs 0.3 BLEU or more.
+        """
+        shortlist = self._translator.shortlist
+        if shortlist and self._references:
+            self._translator.shortlist = None
+            among_all = self._translated(texts)
+            self._translator.shortlist = shortlist
+            self._without_shortlist = score_with(self._bleu, among_all, self._references).value
+        answers = self._translated(texts)
+        if self._without_shortlist is not None:
+            score = score_with(self._bleu, answers, self._references).value
+            if self._without_shortlist - score >= _SHORTLIST_COST:
+                warnings.warn(
+                    "The shortlist leaves out words of these translations: export without it, or "
+                    f"learn a larger one. Received: BLEU {score:.2f} with it, "
+                    f"{self._without_shortlist:.2f} without.",
+                    stacklevel=3,
+                )
+        return answers
+
+    def _translated(self, texts):
         options = SearchOptions(**dataclasses.asdict(self._options))  # All of them explicit.
         return self._in_turn(
             self._translator,
@@ -116,6 +141,7 @@ class Translations:
             return {self.measure: None}
         score = score_with(self._bleu, answers, self._references)
         figures = {self.measure: score.value, "signature": score.signature}
+        figures["bleu_without_shortlist"] = self._without_shortlist
         if estimate := self._translator.quality_estimate:
             scores = map(sentence_scorer("chrf"), answers, self._references)
             shares = [score / 100 for score in scores]

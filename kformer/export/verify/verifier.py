@@ -38,6 +38,7 @@ class Report(NamedTuple):
     accuracy: float | None = None  # Share of right labels; None without references.
     signature: str | None = None  # sacreBLEU's signature; None without BLEU.
     doubt: Doubt | None = None  # How right its flag "unsure" is; None without quality estimates.
+    bleu_without_shortlist: float | None = None  # Of Python; None without a shortlist.
 
 
 class Verifier:
@@ -170,6 +171,8 @@ class Verifier:
             }
         if report.signature:
             quality[f"{measure}_signature"] = report.signature
+        if report.bleu_without_shortlist is not None:
+            quality["bleu_without_shortlist"] = report.bleu_without_shortlist
         if report.doubt:
             quality["unsure"] = report.doubt.figures()
         with warnings.catch_warnings(
