@@ -38,7 +38,9 @@ def test_with_a_longer_wavelength_positions_are_those_of_fairseq():
     t, d = 7, 22
     frequencies = np.exp(-np.log(10000) / (d // 2 - 1) * np.arange(d // 2))
     angles = np.arange(1 + 1, 1 + 1 + t)[:, None] * frequencies
-    encodings = PositionalEncoding(first_position=2, max_wavelength=10000 ** (d / (d - 2))).encodings(t, d)
+    encodings = PositionalEncoding(
+        first_position=2, max_wavelength=10000 ** (d / (d - 2))
+    ).encodings(t, d)
     encodings = keras.ops.convert_to_numpy(encodings)
     np.testing.assert_allclose(encodings[:, ::2], np.sin(angles), atol=1e-6)
     np.testing.assert_allclose(encodings[:, 1::2], np.cos(angles), atol=1e-6)
