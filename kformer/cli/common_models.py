@@ -36,7 +36,16 @@ from kformer.threads import a_core_for_each_operation
 
 def _in_run(path):
     """Returns a path, or several, with the model for the folder of a training run."""
-    return [*map(model_file, path)] if isinstance(path, list | tuple) else path and model_file(path)
+    if isinstance(path, list | tuple):
+        return [*map(_in_run, path)]
+    if not path:
+        return path
+    path = model_file(path)
+    if path.suffix == ".keras" and path.is_file() and saved_form(path) == "keras":
+        from kformer.tasks.keras_file import check_has_kind  # It imports SentencePiece.
+
+        check_has_kind(path)  # `kformer.load` also loads networks, which have no tokenizer.
+    return path
 
 
 def a_file_of(help: str, kind: Callable = typer.Option, **settings: Any):

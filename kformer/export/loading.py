@@ -128,7 +128,8 @@ def load(path: str | Path) -> Any:
 
     Returns:
         The model in the file. For a `.keras` file: `kformer.Translator`, `kformer.TextClassifier`,
-        `kformer.TextTagger`, `kformer.TextEncoder` or `kformer.LanguageModel`. For a SavedModel, a
+        `kformer.TextTagger`, `kformer.TextEncoder` or `kformer.LanguageModel`; for a network or a
+        functional model that was saved without a tokenizer, the Keras model. For a SavedModel, a
         folder of one version or of several, and for a `.tflite` file: the class of its kind in
         `kformer.export` and in `kformer.pocket`, such as `ServedTranslator` and `PocketTranslator`.
         For a folder of CTranslate2: `kformer.export.CTranslate2Translator`. An export has the
@@ -159,7 +160,13 @@ def load(path: str | Path) -> Any:
         return kind.part("served")(path)
     from kformer.tasks.keras_file import kind_in
 
-    return (kind_in(path) or TRANSLATOR).part("model").load(path)
+    kind = kind_in(path)
+    model = (kind or TRANSLATOR).part("model")  # Its error names TensorFlow if that is missing.
+    if kind is not None:
+        return model.load(path)
+    from kformer.tasks.network_file import load_network
+
+    return load_network(path)
 
 
 def saved_form(path: str | Path) -> str:

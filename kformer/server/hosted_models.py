@@ -332,7 +332,11 @@ def _loaded(name, path):
     place = newest_version(path) if form == "saved_model" else path
     created, model = int(path.stat().st_mtime), load(place)
     kind = kind_of(model)
-    assert kind is not None  # `load` returns nothing else.
+    if kind is None:  # A network.
+        raise ValueError(
+            "A server needs models with a tokenizer, such as a translator. "
+            f"Received: {str(path)!r}, which holds a {type(model).__name__}."
+        )
     batch_size, calls, examples = _BATCH, 1, ()
     if form == "tflite":  # A file has several workers, and batches of its own.
         about = model.manifest

@@ -18,5 +18,5 @@
 - `attention_maps`: the attention of a model to the pieces of one text.
 - `text_batches`: `InBatches`, which computes something of any number of rows.
 - `keras_file`: reads the settings in a `.keras` file, without its weights. `run_file`: its name in
-  a run's folder.
+  a run's folder. `network_file`: loads a network that was saved without tokenizers.
 """

@@ -31,7 +31,7 @@ _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its asset
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 _PACKED = 2  # Weights of 4 bits in one stored number.
 _MOST_TIMES = 20  # An array of 20 times the size of its file cannot be in it.
-_RULE = "A model's file must be a whole .keras file, as `save` writes it."
+RULE = "A model's file must be a whole .keras file, as `save` writes it."
 
 
 class _NetworkSizes(TypedDict, total=False):
@@ -86,7 +86,7 @@ def _held(path):
     if path.suffix != ".keras" or not path.is_file():
         return None
     try:
-        with Archive(path, _RULE) as archive:
+        with Archive(path, RULE) as archive:
             held = parse_json(archive.read("config.json"), _Held)
     except ValueError:
         return None
@@ -209,7 +209,7 @@ def tokenizer_models(
     own_target = config.get("own_target_tokenizer", False)
     names = _TOKENIZERS if own_target else _TOKENIZERS[:1]
     try:
-        with Archive(path, _RULE) as archive:
+        with Archive(path, RULE) as archive:
             source, *target = (archive.read(f"{_ASSETS}/{name}/{ASSET}") for name in names)
     except ValueError as error:
         raise ValueError(f"{_whole(kind)} Received: path={str(path)!r} ({error}).") from error
@@ -221,6 +221,11 @@ def tokenizer_models(
 
 def _whole(kind):
     return f"The file must hold a whole {kind.words}, as `{kind.class_name}.save` writes it."
+
+
+def check_has_kind(path: str | Path):
+    """Raises a ValueError unless `path` holds a model of some kind, in a format that is known."""
+    check_kind(path, kind_in(path) or TRANSLATOR)
 
 
 def check_kind(path: str | Path, kind: Kind):
@@ -240,15 +245,19 @@ def check_kind(path: str | Path, kind: Kind):
         raise ValueError(f"{_whole(kind)} Received: path={str(path)!r} ({error}).") from error
 
 
-def check_sizes(path: Path):
+def check_sizes(path: Path, network: dict):
     """Raises a ValueError if a file has fewer weights than the network in its config.
 
     A network is built, and a member unpacked, before anything shows that the rest is missing: a
     small file could take all memory.
+
+    Args:
+        path: A `.keras` file.
+        network: Settings of the network, as `encoder_config` returns them; {} if they are unknown.
     """
     import h5py  # Like Keras, it is not imported to read the settings of a file.
 
-    with Archive(path, _RULE) as archive:
+    with Archive(path, RULE) as archive:
         archive.check_sizes()
         weights = archive.read(_WEIGHTS)
     sizes = []  # Of each array.
@@ -261,7 +270,8 @@ def check_sizes(path: Path):
 
     with h5py.File(io.BytesIO(weights)) as file:
         file.visititems(collect)
-    network = encoder_config(path)
+    if not network:
+        return
     sides = [network.get("num_layers", 1), network.get("num_decoder_layers") or 0]
     if "num_decoder_layers" in network and network["num_decoder_layers"] is None:
         sides[1] = sides[0]
@@ -293,7 +303,7 @@ def check_weights(path: Path, model: Any):
     import h5py
     import keras
 
-    with Archive(path, _RULE) as archive:
+    with Archive(path, RULE) as archive:
         weights = io.BytesIO(archive.read(_WEIGHTS))
     integers = {}  # dtype by shape, of stored arrays.
 

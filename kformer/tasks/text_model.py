@@ -5,7 +5,6 @@ Vectors are the encoder's, one for each id or one for each row of ids.
 Axes: B batch, N texts, S length in ids, D d_model.
 """
 
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
@@ -22,7 +21,8 @@ from kformer.model.network import KeepsOptimizer, weights_copy
 from kformer.model.sequence_classifier import pool
 from kformer.model.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
-from kformer.tasks.keras_file import check_kind, check_sizes, check_weights
+from kformer.tasks.keras_file import check_kind, check_sizes, check_weights, encoder_config
+from kformer.tasks.network_file import load_model
 from kformer.tasks.run_file import model_file
 from kformer.tasks.text_batches import InBatches
 from kformer.text.text_rows import read_texts
@@ -52,7 +52,8 @@ def sentence_vectors(network: keras.Model, source: Any) -> Any:
 class TextModel(KeepsOptimizer, keras.Model):
     """A tokenizer and a network; base class of `Translator` and of the other tasks.
 
-    A subclass creates its network, and defines `_with`, which makes a model with another network.
+    A subclass creates its network, and defines `_with`, which makes a model with another network;
+    `call`, which runs the network on ids; and `_examples`, if it learns from texts.
 
     Args:
         tokenizer: `Tokenizer` of the text that the network reads.
@@ -191,7 +192,9 @@ class TextModel(KeepsOptimizer, keras.Model):
             self._batches = InBatches(self.network)
         return self._batches(function, rows, batch_size, progress)
 
-    def save(self, path: str | Path, include_optimizer: bool = True) -> None:
+    def save(
+        self, path: str | Path, include_optimizer: bool = True, *, overwrite: bool = True
+    ) -> None:
         """Writes one `.keras` file that holds all that `load` needs.
 
         Args:
@@ -201,7 +204,14 @@ class TextModel(KeepsOptimizer, keras.Model):
                 after `load`. Without it, a network with a "mixed" dtype policy becomes a float32
                 network. A model that is not compiled has no optimizer, and one with LoRA, which is
                 merged, is saved without it.
+            overwrite: Whether a file at `path` is replaced.
+
+        Raises:
+            FileExistsError: There is such a file, and `overwrite` is False.
+            ValueError: The name has another ending.
         """
+        if not overwrite and Path(path).exists():
+            raise FileExistsError(f"There is such a file already. Received: path={str(path)!r}.")
         if Path(path).suffix != ".keras":
             raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
         compiled = any(getattr(model, "optimizer", None) for model in (self, self.network))
@@ -247,8 +257,8 @@ class TextModel(KeepsOptimizer, keras.Model):
         kind = kind_of(cls)
         check_kind(path, kind)
         try:
-            check_sizes(path)
-            model = _load(path)
+            check_sizes(path, encoder_config(path))
+            model = load_model(path)
             model._check_vocabularies()
             check_weights(path, model)
         except Exception as error:  # Keras, h5py and zipfile each have their own.
@@ -265,19 +275,6 @@ class TextModel(KeepsOptimizer, keras.Model):
 
     def _with(self, network) -> Self:
         raise NotImplementedError
-
-
-def _load(path):
-    try:
-        return keras.saving.load_model(path, safe_mode=True)
-    except Exception as error:
-        model = keras.saving.load_model(path, compile=False, safe_mode=True)
-        warnings.warn(
-            "The model is loaded without its optimizer, loss and metrics, because one of them "
-            f"cannot be read here. Received: path={str(path)!r} ({str(error).split(chr(10))[0]}).",
-            stacklevel=3,
-        )
-        return model
 
 
 def check_kinds(**arguments: tuple[Any, type]):

@@ -178,7 +178,7 @@ def test_another_model_of_keras_is_an_error(tmp_path):
     Transformer(11, 1, 16, 2, 24).save(tmp_path / "transformer.keras")
     for name in ("dense.keras", "transformer.keras"):
         with pytest.raises(ValueError, match=f"Received: path='.*{name}', which holds none"):
-            kformer.load(tmp_path / name)
+            kformer.Translator.load(tmp_path / name)
 
 
 def test_a_file_of_a_newer_format_is_an_error_that_says_what_to_do(translator, tmp_path):
@@ -306,7 +306,7 @@ def test_no_code_of_the_file_is_run(translator, tmp_path):
     foreign = tmp_path / "foreign.keras"
     keras.Sequential([keras.Input((3,)), code]).save(foreign)
     Path(mark).unlink()
-    with pytest.raises(ValueError, match=r"Received: path='.*foreign\.keras', which holds none"):
+    with pytest.raises(ValueError, match=r"path='.*foreign\.keras' \(ValueError: .*lambda"):
         kformer.load(foreign)
 
     for place in ("dtype", "name", "d_model"):
