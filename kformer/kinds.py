@@ -171,6 +171,11 @@ TEXT_ENCODER = Kind(name="text_encoder", model="kformer:TextEncoder", network=("
 
 KINDS = (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL, TAGGER, TEXT_ENCODER)
 EXPORTED = tuple(kind for kind in KINDS if kind.saved_model)
+# The functions that write exports, by Keras's names of the formats.
+EXPORTERS = {
+    "tf_saved_model": "kformer.export:export_saved_model",
+    "litert": "kformer.export:export_tflite",
+}
 # Names of the model in the folder of a training run.
 MODEL_FILES = tuple(kind.file for kind in KINDS if kind.task)
 

@@ -1,6 +1,7 @@
 """Tasks: a network with its tokenizers, from text to an answer.
 
 - `text_model`: `TextModel`, the base of all tasks: its `.keras` file, and vectors of texts.
+- `keras_methods`: what users of Keras type: a call, `fit`, `predict`, `evaluate` and `export`.
 - `translator`: `Translator`, from text to text. `translation`: `Translation`, one answer of it.
 - `sentence_search`: the search of a translator, also with the terms of a glossary.
 - `given_translations`: scores, word alignments and attention of translations that are given.

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_text, pair_or_pairs
+from kformer.decoding.decoder_inputs import padded
 from kformer.decoding.scoring import Scored
 from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.tasks.attention_maps import AttentionMaps
+from kformer.tasks.keras_methods import next_tokens
 from kformer.tasks.word_alignment import (
     HeadScore,
     align,
@@ -21,6 +23,15 @@ from kformer.text.text_rows import cut_flags, read_texts
 
 class GivenTranslations:
     """The methods of `kformer.Translator` that read a source and its translation."""
+
+    def _examples(self, texts, answers):
+        targets = as_texts([] if answers is None else answers, "y")
+        check_as_many(x=texts, y=targets)
+        source = self._read(texts, "Source of sentence", "learned")
+        target = self._read_target(targets, "Target of sentence", "learned", EXTRA_LENGTH)
+        ids = self.target_tokenizer
+        target_in, expected, weights = next_tokens(target.ids, ids.start_id, ids.padding_id)
+        return (padded(source.ids, self.tokenizer.padding_id), target_in), expected, weights
 
     @pair_or_pairs
     def score(

@@ -28,6 +28,7 @@ from kformer.decoding.search_options import (
 from kformer.model.network import PredictsTokens
 from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.tasks.keras_file import check_format, with_format
+from kformer.tasks.keras_methods import next_tokens
 from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import distinct_answers
@@ -131,6 +132,15 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
 
     def call(self, ids: Any, training: bool | None = None):
         return self.decoder(ids, training=training)
+
+    def _examples(self, texts, answers):
+        if answers is not None:
+            raise TypeError(
+                "A language model learns from texts, which have no other answers. "
+                f"Received: y={answers!r:.99}."
+            )
+        rows = self._read(texts, "Text", "learned").ids
+        return next_tokens(rows, self.tokenizer.start_id, self.tokenizer.padding_id)
 
     @prompt_or_prompts
     def generate(

@@ -9,6 +9,8 @@ from typing import Any
 import keras
 import numpy as np
 
+from kformer.arguments import check_as_many, check_choice
+from kformer.decoding.decoder_inputs import padded
 from kformer.model.sequence_classifier import ClassifyingNetwork, SequenceClassifier
 from kformer.model.stack import DROPOUT
 from kformer.model.transformer_encoder import TransformerEncoder
@@ -64,6 +66,12 @@ class LabellingModel(TextModel):
 
     def call(self, source: Any, training: bool | None = None):
         return self.classifier(source, training=training)
+
+    def _number(self, label):
+        """Returns the number of the class of a label, which may be that number."""
+        if isinstance(label, str):
+            return self.labels.index(check_choice("label", label, self.labels))
+        return int(check_choice("label", label, range(len(self.labels))))
 
     def _with(self, network):
         return type(self)(
@@ -138,8 +146,39 @@ class TextClassifier(LabellingModel):
         settings = {"pooling": pooling, "dropout": dropout}
         super().__init__(tokenizer, encoder, labels, settings, max_source_length, **kwargs)
 
+    def _examples(self, texts, answers):
+        labels = [] if answers is None else [*answers]
+        check_as_many(x=texts, y=labels)
+        rows = self._rows(texts, "learned", 1)
+        numbers = np.array([self._number(label) for label in labels], np.int32)
+        return padded(rows, self.tokenizer.padding_id), numbers, None
+
     @predicts
     def predict(
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Returns the `Predictions` of `classify` for texts; for ids what Keras returns.
+
+        Args:
+            texts, batch_size, progress: As for `classify`; or ids, integer tensor (B, S).
+            **options: Arguments of `keras.Model.predict`, such as `verbose`, which ids need.
+
+        Returns:
+            `Predictions`; for ids the logits, float32 array (B, C).
+
+        Raises:
+            TypeError, ValueError: As for `classify`.
+        """
+        if progress is not None:
+            options["progress"] = progress
+        return super().predict(texts, batch_size, **options)
+
+    @predicts
+    def classify(
         self,
         texts: Iterable[str],
         batch_size: int = 32,

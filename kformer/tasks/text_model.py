@@ -22,6 +22,7 @@ from kformer.model.sequence_classifier import pool
 from kformer.model.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.keras_file import check_kind, check_sizes, check_weights, encoder_config
+from kformer.tasks.keras_methods import KerasMethods
 from kformer.tasks.network_file import load_model
 from kformer.tasks.run_file import model_file
 from kformer.tasks.text_batches import InBatches
@@ -49,7 +50,7 @@ def sentence_vectors(network: keras.Model, source: Any) -> Any:
     return pool(network.encode(source), source, network.padding_id)
 
 
-class TextModel(KeepsOptimizer, keras.Model):
+class TextModel(KerasMethods, KeepsOptimizer, keras.Model):
     """A tokenizer and a network; base class of `Translator` and of the other tasks.
 
     A subclass creates its network, and defines `_with`, which makes a model with another network;

@@ -10,7 +10,8 @@ from typing import Any
 import keras
 import numpy as np
 
-from kformer.arguments import as_texts, text_or_texts
+from kformer.arguments import as_texts, check_as_many, text_or_texts
+from kformer.decoding.decoder_inputs import padded
 from kformer.model.sequence_classifier import TokenClassifier
 from kformer.model.stack import DROPOUT
 from kformer.model.transformer_encoder import TransformerEncoder
@@ -88,6 +89,24 @@ class TextTagger(LabellingModel):
                 "The tokenizer of a tagger must mark the beginning of each word, and have no "
                 f"prefix. Received: the pieces {self.tokenizer.pieces(row)} of 'a a'."
             )
+
+    def _examples(self, texts, answers):
+        answers = [] if answers is None else [*answers]
+        check_as_many(x=texts, y=answers)
+        source = padded(
+            self._rows([*map(tagger_text, texts)], "learned", 1), self.tokenizer.padding_id
+        )
+        first = self.word_starts[source] & (source != self.tokenizer.padding_id)  # (N, S)
+        expected = np.zeros(source.shape, np.int32)
+        for row, text, labels, starts in zip(expected, texts, answers, first, strict=True):
+            if isinstance(labels, str) or len(labels) != len(text.split()):
+                raise ValueError(
+                    "There must be a list of as many labels as a text has words. "
+                    f"Received: {labels!r:.99} for {text!r:.99}."
+                )
+            numbers = [self._number(label) for label in labels]
+            row[starts] = numbers[: starts.sum()]  # The last words of a text may be cut off.
+        return source, expected, first.astype(np.float32)
 
     @text_or_texts
     def tag(
