@@ -156,6 +156,14 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, guide_folder, addre
             run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")
 
 
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_guide_loads_a_model_in_another_process_than_the_one_that_saved_it(guide):
+    """The process that saved it knows its classes already. Each block is a process, above."""
+    for _, block in blocks(guide):
+        for saved in re.findall(r'\bsave(?:_model)?\((?:\w+, )?"([^"]+)"', block):
+            assert not re.search(rf'load(?:_model)?\("{re.escape(saved)}"', block), saved
+
+
 WITH_ANSWERS = [guide for guide in GUIDES if any("# -> " in text for _, text in blocks(guide))]
 
 
