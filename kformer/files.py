@@ -134,7 +134,7 @@ class Publication:
         try:
             yield temporary
         except OSError as error:
-            if error.errno and error.filename is None:
+            if error.errno and str(error.filename or temporary).startswith(str(temporary)):
                 error.filename = str(path)
             raise
 

@@ -50,6 +50,7 @@ _WORDS = {  # Our names, each with words for it elsewhere.
 }
 _OURS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _ALIKE = 0.7  # Of difflib's ratio: `Transfomer` and `Transformer` have 0.95.
+_SHORT = 2  # Letters with which too many names begin.
 _FEW = 20  # Names that a message lists.
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,7 +68,7 @@ def near_name(name: str, known: Iterable[str]) -> str | None:
     for ours, words in _OURS.items():
         if ours in plain and typed in words:
             return plain[ours]
-    begun = [own for own in plain if own.startswith(typed)]
+    begun = [own for own in plain if own.startswith(typed) and len(typed) > _SHORT]
     alike = begun[:1] or difflib.get_close_matches(typed, plain, 1, _ALIKE)
     return plain[alike[0]] if alike else None
 

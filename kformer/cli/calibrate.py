@@ -19,7 +19,9 @@ def calibrate(
     source: Annotated[
         Path, typer.Option(help="Text that the model was not trained on, 100 lines or more.")
     ],
-    reference: Annotated[Path, typer.Option(help="Its right translation, line by line.")],
+    reference: Annotated[
+        Path, typer.Option("--reference", "--target", help="Its right translation, line by line.")
+    ],
     target_language: TargetLanguage = None,
 ):
     """Learn to estimate the quality of translations, and to flag the unsure ones.

@@ -57,7 +57,7 @@ class LabelFormat(StrEnum):
 
 
 @app.command()
-@with_options_of_run(ClassificationOptions, WITHOUT_TARGET)
+@with_options_of_run(ClassificationOptions, CLASSIFIER.recipe, WITHOUT_TARGET)
 def train(
     train: Annotated[_Files, typer.Option(help=f"{_Labelled}. May be repeated.")],
     output: Annotated[Path, typer.Option(help="Folder for the classifier and its history.")],

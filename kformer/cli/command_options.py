@@ -47,6 +47,7 @@ def with_options_of(
     kind: type,
     panel: str | Mapping[str, str] | None = None,
     names: Collection[str] | None = None,
+    notes: Mapping[str, str] | None = None,
 ):
     """Returns a decorator that adds an option to a command for each field of a dataclass.
 
@@ -59,7 +60,9 @@ def with_options_of(
         panel: Heading of the options in the help, if they get one of their own; or a heading for
             each field, by name.
         names: Names of the fields; None for all.
+        notes: Text behind the description of a field, by name.
     """
+    notes = notes or {}
     fields = [field for field in dataclasses.fields(kind) if names is None or field.name in names]
 
     names_of_options = {
@@ -87,14 +90,17 @@ def with_options_of(
             return command(**chosen)
 
         panels = panel if isinstance(panel, Mapping) else dict.fromkeys(names_of_options, panel)
-        added = [_parameter(field, panels.get(field.name), names_of_options) for field in fields]
+        added = [
+            _parameter(field, panels.get(field.name), names_of_options, notes.get(field.name, ""))
+            for field in fields
+        ]
         run.__signature__ = signature.replace(parameters=[*own, *added])
         return run
 
     return with_options
 
 
-def _parameter(field, panel, names):
+def _parameter(field, panel, names, note):
     """Returns the parameter of a command for a field; `names` has the options of arguments."""
     metadata = field.metadata
     kind = metadata.get("command_type", field.type)
@@ -118,7 +124,7 @@ def _parameter(field, panel, names):
         lambda match: names.get(match[1], match[0]),
         metadata["description"],
     )
-    option = create(*declarations, help=described, **settings)
+    option = create(*declarations, help=described + note, **settings)
     return _keyword(field.name, None, Annotated[kind | None, option])
 
 

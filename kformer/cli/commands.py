@@ -38,7 +38,7 @@ _COMMANDS = {
     "translate": _Command(
         "translate",
         _START,
-        'echo "Ein Hund läuft." | kformer translate runs/de-en\n'
+        'kformer translate runs/de-en "Ein Hund läuft."\n'
         "kformer translate runs/de-en --input page.html --output page.en.html",
     ),
     "evaluate": _Command(
@@ -51,7 +51,8 @@ _COMMANDS = {
     "request": _Command(
         "request",
         _SHIP,
-        'echo "Ein Hund läuft." | kformer request http://localhost:8501',
+        'kformer request http://localhost:5000 "Ein Hund läuft."\n'
+        "kformer request http://localhost:8501 --input text.de --output text.en",
     ),
     "inspect": _Command("inspect", _UNDERSTAND, "kformer inspect de-en.tflite"),
     "compare": _Command(

@@ -28,10 +28,12 @@ from kformer.arguments import check_target_language
 from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import SearchOptions, with_defaults
-from kformer.export.loading import saved_form
-from kformer.kinds import kind_of
+from kformer.export.loading import FORMS, saved_form, saved_kind
+from kformer.kinds import EXPORTED, kind_of
 from kformer.tasks.run_file import model_file
 from kformer.threads import a_core_for_each_operation
+
+_OF_ONE_KIND = {kind.does for kind in EXPORTED}  # Every kind can encode and attend.
 
 
 def _in_run(path):
@@ -156,20 +158,32 @@ def open_able_to(do: str, path: Path, target_language: str | None = None, if_any
     Raises:
         ValueError: It cannot; or it has not that language, or several and none is given.
     """
+    _check_kind(do, path)
     with waiting("Loading the model"), quiet():
         if saved_form(path) != "tflite":
             a_core_for_each_operation()
         model = kformer.load(path)
     if do != kind_of(model).does and not hasattr(model, do):
-        raise ValueError(
-            f"The model must be able to {do}. Received: {str(path)!r}, which holds a "
-            f"{type(model).__name__}."
-        )
+        raise _unable(do, path, type(model).__name__)
     if hasattr(model, "into"):
         ignored = if_any and not model.target_languages
         return model.into(None if ignored else target_language)
     check_target_language(target_language, ())
     return model
+
+
+def _check_kind(do, path):
+    """Refuses a model of another kind, before the libraries that would load it are imported."""
+    kind = saved_kind(path)
+    if do != kind.does and do in _OF_ONE_KIND:
+        name = getattr(kind, FORMS[saved_form(path)]).rpartition(":")[2]
+        raise _unable(do, path, name)
+
+
+def _unable(do, path, name):
+    return ValueError(
+        f"The model must be able to {do}. Received: {str(path)!r}, which holds a {name}."
+    )
 
 
 def search_options(path: Path, changes: dict[str, Any]) -> SearchOptions:

@@ -41,7 +41,10 @@ def compare(
     first: System,
     second: System,
     source: Annotated[Path, typer.Option(help="The source text, line by line.")],
-    reference: Annotated[Path, typer.Option(help="Its reference translation, line by line.")],
+    reference: Annotated[
+        Path,
+        typer.Option("--reference", "--target", help="Its reference translation, line by line."),
+    ],
     number: Annotated[
         int, typer.Option(help="Most sentences to show of those that got better, and of the worse.")
     ] = 5,

@@ -12,7 +12,7 @@ import typer
 import kformer
 from kformer.cli.command_options import LanguageOfTarget, with_options_of
 from kformer.cli.common_models import a_file_of, check_is_keras, open_ensemble
-from kformer.cli.run_flags import GROUPS, Flags, Settings, train_as_prepared
+from kformer.cli.run_flags import GROUPS, Flags, Settings, numbers_of, train_as_prepared
 from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import quiet
@@ -34,10 +34,11 @@ from kformer.training.shards.manifest import read_manifest
 
 _Files = list[Path]
 _OF_RUN = ("tokenizer", "overwrite", "restart", "max_hours", "tensorboard")
+_RECIPE = "student-tiny"
 _LOOKED_AT = 1000  # Lines of a reference, for words between spaces.
 
 
-@with_options_of(Recipe, GROUPS)
+@with_options_of(Recipe, GROUPS, notes=numbers_of(_RECIPE))
 @with_options_of(RunOptions, names=_OF_RUN)
 @with_options_of(DistillationOptions, "How the teachers translate")
 def distill(
@@ -65,7 +66,7 @@ def distill(
     valid_target: Annotated[_Files | None, typer.Option(help="Its translation.")] = None,
     recipe: Annotated[
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('translator'))}.")
-    ] = "student-tiny",
+    ] = _RECIPE,
     translations: Annotated[
         Path | None,
         typer.Option(help="Folder for the teachers' translations; by default OUTPUT-text."),

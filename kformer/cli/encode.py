@@ -27,6 +27,8 @@ def encode(
     The file contains a float32 array with a row for each line: the mean of the encoder's output
     over the pieces and the end id. A blank line has one, too.
     """
+    if output.suffix != ".npy" and (output.is_file() or not output.exists()):  # No pipe.
+        raise ValueError(f"The file's name must end in .npy. Received: output={str(output)!r}.")
     check_output(output)
     lines, total, _ = lines_to_translate(input)
     encoder = open_able_to("encode", model, target_language)

@@ -28,7 +28,10 @@ from kformer.training.recipes.noise_rates import NOISES
 @with_options_of(SearchOptions, "Search, for a .keras file", ["beam_size", "length_penalty"])
 def evaluate(
     reference: Annotated[
-        Path, typer.Option(help="Reference translation of the text, line by line.")
+        Path,
+        typer.Option(
+            "--reference", "--target", help="Reference translation of the text, line by line."
+        ),
     ],
     model: Annotated[
         Path | None,

@@ -69,6 +69,7 @@ def marian(
     target.spm; or an .npz file with its vocabularies: one .spm file, or the files that the settings
     beside it name. Neither PyTorch nor transformers is needed.
     """
+    _check_exist(folder)
     _write(output, lambda: kformer.from_marian(folder, target_language, as_transformers))
 
 
@@ -91,6 +92,7 @@ def bergamot(
     ] = None,
 ):
     """Import one of Firefox's translators, as Mozilla publishes them for Bergamot."""
+    _check_exist(folder)
     if shortlist is not None:
         if shortlist.suffix != ".npz":
             raise ValueError(f"The file's name must end in .npz. Received: {str(shortlist)!r}.")
@@ -121,6 +123,7 @@ def ctranslate2(
     target_language: _TargetLanguage = None,
 ):
     """Import a Transformer of CTranslate2, which need not be installed."""
+    _check_exist(folder, source_model, target_model)
     _write(
         output,
         lambda: kformer.from_ctranslate2(folder, source_model, target_model, target_language),
@@ -149,6 +152,7 @@ def fairseq(
 
     Neither fairseq nor PyTorch is needed, and nothing in the file is run.
     """
+    _check_exist(checkpoint, source_model, target_model, dictionaries)
     _write(
         output,
         lambda: kformer.from_fairseq(checkpoint, source_model, target_model, dictionaries),
@@ -166,6 +170,7 @@ def opennmt(
 
     Neither OpenNMT-py nor PyTorch is needed, and nothing in the file is run.
     """
+    _check_exist(checkpoint, source_model, target_model)
     _write(output, lambda: kformer.from_opennmt(checkpoint, source_model, target_model))
 
 
@@ -208,7 +213,16 @@ def opennmt_tf(
     OpenNMT-tf is not needed.
     """
     files = (source_model, target_model, source_vocabulary, target_vocabulary)
+    is_beginning = any(checkpoint.parent.glob(f"{checkpoint.name}.*"))  # Of names of several files.
+    _check_exist(*([] if is_beginning else [checkpoint]), *files)
     _write(output, lambda: kformer.from_opennmt_tf(checkpoint, *files, num_heads))
+
+
+def _check_exist(*paths):
+    """Raises FileNotFoundError at once, before TensorFlow is imported; None is no path."""
+    for path in paths:
+        if path is not None and not path.exists():
+            raise FileNotFoundError(f"There is no such file or folder. Received: {str(path)!r}.")
 
 
 def _write(output, read):

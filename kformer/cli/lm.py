@@ -50,7 +50,9 @@ app = typer.Typer(help="Train a language model on your own text, and use it.")
 
 
 @app.command()
-@with_options_of_run(LanguageOptions, [name for name in WITHOUT_TARGET if name != "noise"])
+@with_options_of_run(
+    LanguageOptions, LANGUAGE_MODEL.recipe, [name for name in WITHOUT_TARGET if name != "noise"]
+)
 def train(
     text: Annotated[
         _Files,

@@ -11,11 +11,12 @@ from kformer.cli.common_models import TargetLanguage
 from kformer.cli.terminal.line_streams import (
     Input,
     Output,
-    Text,
+    Texts,
     check_output,
     in_chunks,
-    lines_to_translate,
     one_line,
+    one_source,
+    text_in,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
 from kformer.cli.terminal.paragraph_lines import (
@@ -33,13 +34,12 @@ def request(
     url: Annotated[
         str,
         typer.Argument(
-            help="URL of the server: http://host:8501 for REST, grpc://host:8500 for gRPC; https "
-            "and grpcs encrypt. With one of these ports, http:// and grpc:// may be left out."
+            help="URL of the server: http://host:5000 of `kformer serve`; http://host:8501 for "
+            "REST and grpc://host:8500 for gRPC of TensorFlow Serving; https and grpcs encrypt. "
+            "With one of the last two ports, http:// and grpc:// may be left out."
         ),
     ],
-    texts: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Texts to translate.")
-    ] = None,
+    texts: Texts = None,
     input: Input = None,
     output: Output = None,
     format: Annotated[
@@ -90,7 +90,11 @@ def request(
         Path | None, typer.Option(help="File of trusted certificates; by default the system's.")
     ] = None,
 ):
-    """Translate with TensorFlow Serving and a SavedModel of `kformer export`."""
+    """Translate with a server: `kformer serve`, or TensorFlow Serving with a SavedModel.
+
+    Text is TEXT, --input, or stdin.
+    """
+    source = one_source(texts, input)
     check_output(output)
     conflicting = {"format": format != OutputFormat.text, "n_best": n_best > 1, "status": status}
     check_paragraphs(paragraphs, source_language, **conflicting)
@@ -111,14 +115,13 @@ def request(
             return
         chunk = batch_size * connections
         if paragraphs:
-            paragraphs_text = _one_source(texts, input)
             split = functools.partial(client.split_translations, target_language=target_language)
-            translate_paragraphs(lambda: split, paragraphs_text, output, source_language, chunk)
+            translate_paragraphs(lambda: split, source, output, source_language, chunk)
             return
         work = functools.partial(
             client.translations, n_best=n_best, target_language=target_language
         )
-        text = _text(texts, input)
+        text = text_in(source)
         results = in_chunks(work, text.lines, text.total, chunk, pauses=text.pauses)
         write_answers(results, format, output)
 
@@ -141,20 +144,6 @@ def _headers(lines, token):
             raise ValueError(f'--header must be as "Name: value". Received: {line!r}.')
         headers[name.strip()] = value.strip()
     return headers
-
-
-def _text(texts, input):
-    """Returns the `Text` to translate."""
-    lines = _one_source(texts, input)
-    return Text(lines, len(lines)) if texts else lines_to_translate(lines)
-
-
-def _one_source(texts, input):
-    if texts and input:
-        raise ValueError(
-            f"Give texts or --input, not both. Received: {texts[0]!r}, {str(input)!r}."
-        )
-    return texts or input
 
 
 def _show_status(client, model):

@@ -63,9 +63,7 @@ class Flags:
 
 
 _TEXT, _RUN = "Text and output", "Run"
-_VOCABULARY = "Vocabulary (defaults: `kformer recipe tiny`)"
-_MODEL = "Model (defaults: `kformer recipe tiny`)"
-_LEARNING = "Learning (defaults: `kformer recipe tiny`)"
+_VOCABULARY, _MODEL, _LEARNING = "Vocabulary", "Model", "Learning"
 _CHOICE = "Validation and choice of the best model"
 _NAMES = {
     _TEXT: "directions valid_directions both_directions weights temperature target_language "
@@ -88,11 +86,24 @@ WITHOUT_TARGET = [
 ]
 
 
-def with_options_of_run(kind: type[RunOptions], numbers: Collection[str] | None = None) -> Callable:
+def numbers_of(recipe: str) -> dict[str, str]:
+    """Returns the numbers of a recipe as notes behind the descriptions of options."""
+    values = dataclasses.asdict(Recipe.named(recipe)).items()
+    words = {True: "on", False: "off"}
+    return {
+        name: f"  [{recipe}: {words[value] if isinstance(value, bool) else value}]"
+        for name, value in values
+    }
+
+
+def with_options_of_run(
+    kind: type[RunOptions], recipe: str, numbers: Collection[str] | None = None
+) -> Callable:
     """Returns a decorator that adds all options of a training run to a command.
 
     Args:
         kind: The options of the run.
+        recipe: Name of the recipe whose numbers the help shows.
         numbers: Names of the numbers of a recipe; None for all.
     """
     fields = dataclasses.fields(kind)
@@ -103,7 +114,7 @@ def with_options_of_run(kind: type[RunOptions], numbers: Collection[str] | None 
             for option in getattr(parameter.annotation, "__metadata__", ()):
                 option.rich_help_panel = option.rich_help_panel or _TEXT
         command = with_options_of(kind, GROUPS, names)(with_options_of(Flags, GROUPS)(command))
-        return with_options_of(Recipe, GROUPS, numbers)(command)
+        return with_options_of(Recipe, GROUPS, numbers, numbers_of(recipe))(command)
 
     return with_all
 
@@ -274,7 +285,7 @@ def _report(prepared, flags):
 
         with distribute(flags.devices, flags.model_parallel):
             check_fits(prepared.recipe, prepared.vocabularies.sizes())
-            lines = [*prepared.notes(), prepared.task.report(prepared)]
-    typer.echo("\n".join(lines))
+            report = prepared.report()
+    typer.echo(report)
     resumed = f" {str(prepared.output)!r} holds this run, which would be resumed."
     typer.echo(f"Dry run: nothing was written.{resumed * prepared.resumes}")

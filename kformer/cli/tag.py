@@ -31,7 +31,7 @@ app = typer.Typer(help="Train a tagger, which labels words, and use it.")
 
 
 @app.command()
-@with_options_of_run(TaggingOptions, WITHOUT_TARGET)
+@with_options_of_run(TaggingOptions, TAGGER.recipe, WITHOUT_TARGET)
 def train(
     train: Annotated[list[Path], typer.Option(help=f"{_TAGGED}. May be repeated.")],
     output: Annotated[Path, typer.Option(help="Folder for the tagger and its history.")],

@@ -14,7 +14,7 @@ from kformer.training.run.run_options import TranslationOptions
 _Files = list[Path]
 
 
-@with_options_of_run(TranslationOptions)
+@with_options_of_run(TranslationOptions, TRANSLATOR.recipe)
 def train(
     output: Annotated[Path, typer.Option(help="Folder for the translator and its history.")],
     source: SourceFiles = None,

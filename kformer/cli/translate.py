@@ -37,9 +37,11 @@ from kformer.cli.on_runner import Runner, translate_on_runner
 from kformer.cli.terminal.line_streams import (
     Input,
     Output,
+    Texts,
     check_output,
     in_chunks,
-    lines_to_translate,
+    one_source,
+    text_in,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
 from kformer.cli.terminal.paragraph_lines import (
@@ -65,6 +67,7 @@ _DETAILED = 200  # Lines in memory at once, where all of their attention is.
 def translate(
     context: typer.Context,
     model: AnyModel,
+    texts: Texts = None,
     input: Input = None,
     output: Output = None,
     format: Annotated[
@@ -115,7 +118,11 @@ def translate(
     dry_run: DryRun = False,
     **search: Any,
 ):
-    """Translate text line by line, or a document as a whole."""
+    """Translate text line by line, or a document as a whole.
+
+    Text is TEXT, --input, or stdin.
+    """
+    source = one_source(texts, input)
     document = document_kind_of(input, kind, keep=keep, tmx=tmx, dry_run=dry_run)
     if runner is not None:
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
@@ -123,6 +130,7 @@ def translate(
         refused |= {"target_language": target_language, "engine": engine, "glossary": glossary}
         refused |= {"source_language": source_language, **search}
         refused |= {"kind": kind, "keep": keep, "tmx": tmx, "dry_run": dry_run}
+        _check_no_texts(texts, "on a runner")
         translate_on_runner(model, input, output, runner, context.args, refused)
         return
     if engine is not None:
@@ -135,6 +143,8 @@ def translate(
         target_language, search = None, {}
     form = saved_form(model)
     terms = None if glossary is None else kformer.Glossary.load(glossary)
+    if document:
+        _check_no_texts(texts, "for a document")
     if resume:
         check_resumable(input, output)
     check_output(output)
@@ -187,9 +197,9 @@ def translate(
         return
     if paragraphs:
         split = functools.partial(_load_for_paragraphs, load, form, options, terms)
-        translate_paragraphs(split, input, output, source_language)
+        translate_paragraphs(split, source, output, source_language)
         return
-    items, total, pauses = lines_to_translate(input)
+    items, total, pauses = text_in(source)
     if form == "keras":
         items = _with_prefixes(items, input, prefix)
         start = functools.partial(_start_search, load, options, format, terms)
@@ -215,6 +225,11 @@ def _in_ctranslate2(model, target_language, search):
         yield kformer.export.export_ctranslate2(
             translator.into(target_language), Path(folder) / "ctranslate2"
         )
+
+
+def _check_no_texts(texts, where):
+    if texts:
+        raise ValueError(f"Text is read from --input {where}. Received: {texts[0]!r}.")
 
 
 def _check_goes_with_glossary(**refused):

@@ -23,7 +23,9 @@ def tune(
     source: Annotated[
         _Files, typer.Option(help="Text that the model was not trained on. May be repeated.")
     ],
-    reference: Annotated[_Files, typer.Option(help="Its translation, line by line.")],
+    reference: Annotated[
+        _Files, typer.Option("--reference", "--target", help="Its translation, line by line.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option(help=".keras file to write: the model, with the chosen search as its own."),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kformer.arguments import check_choice, one_or_many, text_or_sequence, text_or_texts
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
-from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, any_of, kind_named
+from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of, kind_named
 from kformer.pocket import metadata
 from kformer.tasks.run_file import model_file
 
@@ -19,6 +19,12 @@ if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.text.paragraphs.split_translation import SplitTranslation
 
 
+FORMS = {  # The class of a kind that runs each form, by its field.
+    "keras": "model",
+    "tflite": "pocket",
+    "saved_model": "served",
+    "ctranslate2": "ctranslate2",
+}
 _CTRANSLATE2 = ("model.bin", "config.json", "source.spm", "target.spm")
 
 
@@ -150,14 +156,12 @@ def load(path: str | Path) -> Any:
     """
     path = model_file(path)
     form = saved_form(path)
-    if form == "tflite":
-        return metadata.kind_in(metadata.read_metadata(Path(path))).part("pocket")(path)
-    if form == "ctranslate2":
-        return TRANSLATOR.part("ctranslate2")(path)
-    if form == "saved_model":
-        name = read_report(newest_version(path)).get("kind", TRANSLATOR.name)  # Early ones lack it.
-        kind = kind_named(check_choice("kind", name, [kind.name for kind in EXPORTED]))
-        return kind.part("served")(path)
+    if form == "keras":
+        return _load_keras_file(path)
+    return saved_kind(path).part(FORMS[form])(path)
+
+
+def _load_keras_file(path):
     from kformer.tasks.keras_file import kind_in
 
     kind = kind_in(path)
@@ -167,6 +171,28 @@ def load(path: str | Path) -> Any:
     from kformer.tasks.network_file import load_network
 
     return load_network(path)
+
+
+def saved_kind(path: str | Path) -> Kind:
+    """Returns the kind of the model at `path`, whatever its form, without loading it.
+
+    A `.keras` file of others counts as a translator, whose class refuses it.
+
+    Raises:
+        FileNotFoundError, ValueError: As for `load`.
+    """
+    path = model_file(path)
+    form = saved_form(path)
+    if form == "tflite":
+        return metadata.kind_in(metadata.read_metadata(path))
+    if form == "ctranslate2":
+        return TRANSLATOR
+    if form == "saved_model":
+        name = read_report(newest_version(path)).get("kind", TRANSLATOR.name)  # Early ones lack it.
+        return kind_named(check_choice("kind", name, [kind.name for kind in EXPORTED]))
+    from kformer.tasks.keras_file import kind_in  # It imports SentencePiece.
+
+    return kind_in(path) or TRANSLATOR
 
 
 def saved_form(path: str | Path) -> str:

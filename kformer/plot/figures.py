@@ -13,6 +13,7 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 from kformer.files import replacing
+from kformer.kinds import any_of
 
 FONT = "DejaVu Sans"  # Part of matplotlib; has umlauts and SentencePiece's "▁".
 _PER_GLYPH = 10  # Characters that share a glyph on average, in a font of placeholders.
@@ -22,7 +23,9 @@ SUFFIXES = (".pdf", ".png", ".svg")
 def check_picture(path: str | Path) -> None:
     """Raises ValueError unless a picture can have this name."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise ValueError(f"A picture's name must end in one of {SUFFIXES}. Received: path={path}.")
+        raise ValueError(
+            f"A picture's name must end in {any_of([*SUFFIXES])}. Received: path={str(path)!r}."
+        )
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -231,7 +231,11 @@ class _Zstandard:
 
 
 def read_lines(
-    file: str | Path, ends: bool = False, parts: bool = False, digest: Any = None
+    file: str | Path,
+    ends: bool = False,
+    parts: bool = False,
+    digest: Any = None,
+    may_be_empty: bool = False,
 ) -> Iterator[str]:
     """Yields the lines of a UTF-8 text file, plain or compressed; long lines are cut.
 
@@ -239,12 +243,13 @@ def read_lines(
         ends: Whether lines keep their line ends.
         parts: Whether lines that are too long are divided instead, as by `LineSplitter`.
         digest: As for `opened`.
+        may_be_empty: Whether a file without any lines is allowed.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: As for `opened`; or the file is empty or not UTF-8.
     """
-    empty = True
+    empty = not may_be_empty
     with opened(file, digest) as content:
         for line in decoded(lines_of(content, parts=parts), repr(str(file)), ends):
             empty = False

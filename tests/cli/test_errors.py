@@ -12,10 +12,24 @@ from support import toy
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["trian"], "No such command 'trian'"),
-        (["--verbose"], "No such option: --verbose"),
+        (["trian"], "`kformer` has no command 'trian': use `kformer train`. Received: 'trian'."),
+        (["lm", "xyz"], "has no command 'xyz'; `kformer lm --help` lists all. Received: 'xyz'."),
+        (
+            ["--verbose"],
+            "`kformer` has no option --verbose; `kformer --help` lists all. Received: --verbose.",
+        ),
+        (["-V"], "`kformer` has no option -V: use --version. Received: -V."),
         (["translate"], "Missing argument 'model'"),
-        (["translate", "model", "--beams", "3"], "No such option: --beams"),
+        (
+            ["translate", "model", "--beams", "3"],
+            "`kformer translate` has no option --beams: use --beam-size. Received: --beams.",
+        ),
+        (["translate", "model", "-o", "a"], "has no option -o: use --output. Received: -o."),
+        (["translate", "model", "-i", "a"], "has no option -i: use --input."),
+        (["train", "--lr", "3"], "has no option --lr: use --learning-rate-scale."),
+        (["train", "--batch-size", "3"], "has no option --batch-size: use --tokens-per-batch."),
+        (["train", "--gpu", "3"], "has no option --gpu: use --devices."),
+        (["translate", "model", "--gpu"], "--gpu; `kformer translate --help` lists all."),
         (
             ["translate", "model", "--beam-size", "x"],
             "`beam_size` must be an integer. Received: beam_size='x'.",
@@ -43,7 +57,7 @@ from support import toy
         ),
         (
             ["translate", "model", "more"],
-            "takes MODEL; text is read from a file by --input FILE. Received: more.",
+            "There is no such file or folder. Received: path='model'.",
         ),
     ],
 )
@@ -181,7 +195,6 @@ def test_an_empty_file_is_named(refused, toy_keras, written, tmp_path):
     empty = written("empty", "")
     for arguments in (
         ["train", "--output", tmp_path / "run", "--source", empty, "--target", empty],
-        ["translate", toy_keras, "--input", empty],
         ["evaluate", toy_keras, "--source", empty, "--reference", empty],
         ["export", toy_keras, "--tflite", tmp_path / "x.tflite", "--check-source", empty],
     ):

@@ -40,9 +40,30 @@ def test_a_page_shows_every_option_whole_at_80_columns(monkeypatch):
         page = command.get_help(typer.Context(command, info_name=" ".join(words)))
         assert max(map(len, page.splitlines())) <= 80
         assert "…" not in page and "list[" not in page
+        assert "range>" not in page and "<=" not in page and "x>" not in page
         for parameter in command.params:
             if parameter.param_type_name == "option":
                 assert all(re.search(f"{option}[ \n,]", page) for option in parameter.opts)
+
+
+def test_a_page_of_training_shows_the_numbers_of_its_recipe(command):
+    numbers = {"train": "tiny", "classify train": "texts", "tag train": "words", "lm train": "lm"}
+    for words, recipe in {**numbers, "distill": "student-tiny"}.items():
+        page = " ".join(command(*words.split(), "--help").stdout.split())
+        assert f"Passes over the text. [{recipe}: {Recipe.named(recipe).epochs}]" in page
+
+
+def test_a_page_of_training_lists_recipes_of_its_kind_alone(command):
+    for words, kind in {"train": "translator", "tag train": "tagger"}.items():
+        page = " ".join(command(*words.split(), "--help").stdout.replace("-\n", "-").split())
+        [listed] = re.findall(r"Numbers to start from: ([\w\-, ]+)", page)
+        assert listed.replace("- ", "-").split(", ") == recipe_names(kind)
+
+
+def test_an_option_with_two_names_is_shown_once(command):
+    for words in ("evaluate", "compare", "tune", "calibrate"):
+        page = command(words, "--help").stdout
+        assert page.count("--reference, --target PATH") == 1
 
 
 def test_options_of_training_are_in_groups():
@@ -87,4 +108,4 @@ def test_help_before_a_command_is_its_help(command):
         result = command("help", *words)
         assert result.returncode == 0, result.stderr
         assert result.stdout == command(*words, "--help").stdout
-    assert "No such command 'trian'" in command("help", "trian").stderr
+    assert "has no command 'trian'" in command("help", "trian").stderr

@@ -83,7 +83,6 @@ def test_options_that_do_not_go_together_are_refused(refused, toy_keras, toy_tfl
     assert line.endswith("Received: --status.")
 
 
-def test_an_empty_file_and_broken_text_are_refused(refused, toy_tflite, written):
+def test_broken_text_is_refused(refused, toy_tflite, written):
     options = ("translate", toy_tflite, "--paragraphs", "--input")
-    assert "must not be empty" in refused(*options, written("empty", ""))
     assert "line 2 is not" in refused(*options, written("broken", b"wir\n\xff\n"))

@@ -9,6 +9,8 @@ import re
 
 import typer
 
+from kformer.near_names import near_name
+
 _MUST_BE = {  # By how the type of pydantic's error begins.
     "int": "an integer",
     "float": "a number",
@@ -31,6 +33,7 @@ _LEFT_OUT = {  # By how a package is imported.
     "yaml": "pyyaml",
 }
 _CHOICE = re.compile(r"'.*' is not one of (.*)\.", re.DOTALL)
+_COMMAND = re.compile(r"No such command '(.*)'\.", re.DOTALL)
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 
 
@@ -40,6 +43,10 @@ def usage_error_line(error: typer.TyperException) -> str:
     if hasattr(cause, "errors") and getattr(error, "param", None) is not None:
         return _value_error_line(error.param, cause.errors()[0])
     message = error.format_message()
+    if (option := getattr(error, "option_name", None)) and hasattr(error, "possibilities"):
+        return _unknown_option_line(error.ctx, option)
+    if unknown := _COMMAND.match(message):
+        return _unknown_command_line(error.ctx, unknown[1])
     if extra := _EXTRA.fullmatch(message.strip().removesuffix(".")):
         return _extra_error_line(getattr(error, "ctx", None), extra[1], message)
     return message
@@ -83,6 +90,28 @@ def _value_error_line(param, error):
         if rule == message:
             return f"`{name}` cannot be used: {message}. Received: {name}={error['input']!r:.99}."
     return f"`{name}` must be {rule}. Received: {name}={error['input']!r:.99}."
+
+
+def _unknown_option_line(context, option):
+    """Returns the message for an option that a command does not have, with the one meant."""
+    command = context.command_path
+    names = [
+        name
+        for parameter in context.command.get_params(context)
+        for name in (*parameter.opts, *parameter.secondary_opts)
+        if name.startswith("--")
+    ]
+    near = near_name(option, names)
+    cure = f": use {near}" if near else f"; `{command} --help` lists all"
+    return f"`{command}` has no option {option}{cure}. Received: {option}."
+
+
+def _unknown_command_line(context, name):
+    """Returns the message for a command that does not exist, with the one meant."""
+    path = context.command_path
+    near = near_name(name, context.command.list_commands(context))
+    cure = f": use `{path} {near}`" if near else f"; `{path} --help` lists all"
+    return f"`{path}` has no command {name!r}{cure}. Received: {name!r}."
 
 
 def _extra_error_line(context, extra, message):

@@ -9,7 +9,8 @@ import typer.core
 from kformer.cli.terminal.replaced_inputs import check_inputs_stay
 
 _VALUES = {"path": "PATH", "str": "TEXT", "int": "N", "float": "NUMBER"}
-_TYPE = re.compile(r"<(?:list\[)?(\w+)\]?>")  # As typer writes a type.
+_TYPE = re.compile(r"<(?:list\[)?(\w+)(?: range)?\]?>")  # As typer writes a type.
+_RANGE = re.compile(r"(?:; |(?<=\[))[\d.]*<?=?x[<>]=?[\d.]+(?=\])")  # And its limits.
 
 
 class HelpPage(typer.core.TyperCommand):
@@ -90,5 +91,6 @@ def _value_in_capitals(name):
 
 
 def _bare_defaults(description):
-    """Returns a description whose default is not in parentheses."""
+    """Returns a description whose default is not in parentheses, without limits of numbers."""
+    description = _RANGE.sub("", description).removesuffix("  []")
     return re.sub(r"\[default: \((.*?)\)", r"[default: \1", description)

@@ -22,6 +22,7 @@ from kformer.text.text_files import decoded, read_lines
 
 CHUNK = 2000  # Lines in memory at once, sorted by length among themselves,
 CHUNK_CHARACTERS = 4_000_000  # or fewer, if they have so many characters.
+_LONGEST_PATH = 256  # Characters, for a text that is taken for one.
 
 
 def _not_dash(path):
@@ -35,6 +36,7 @@ def file_or_standard(help: str):
 
 
 Input = Annotated[Path | None, file_or_standard("Text to translate; by default stdin.")]
+Texts = Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="Texts to translate.")]
 Output = Annotated[Path | None, file_or_standard("File to write; by default stdout.")]
 
 
@@ -68,7 +70,31 @@ def lines_to_translate(input: Any, ends: bool = False) -> Text:
     if input.exists() and not input.is_file() and not input.is_dir():
         stream = Stream(os.open(input, os.O_RDONLY))
         return Text(decoded(stream, repr(str(input)), ends), None, stream.pauses)
-    return Text(read_lines(input, ends), sum(1 for _ in read_lines(input)))
+    total = sum(1 for _ in read_lines(input, may_be_empty=True))
+    return Text(read_lines(input, ends, may_be_empty=True), total)
+
+
+def one_source(texts: list[str] | None, input: Path | None) -> list[str] | Path | None:
+    """Returns the texts of a command, or the path of the file that it reads instead.
+
+    Raises:
+        ValueError: Both are given, or a text is the name of a file.
+    """
+    for text in texts or ():
+        if len(text) < _LONGEST_PATH and Path(text).is_file():
+            raise ValueError(
+                f"TEXT is a text itself; --input reads a file. Received: {text!r}, a file."
+            )
+    if texts and input:
+        raise ValueError(
+            f"Give texts or --input, not both. Received: {texts[0]!r}, {str(input)!r}."
+        )
+    return texts or input
+
+
+def text_in(source: list[str] | Path | None) -> Text:
+    """Returns the lines of `one_source`: texts as they are, or as by `lines_to_translate`."""
+    return Text(source, len(source)) if isinstance(source, list) else lines_to_translate(source)
 
 
 def _stdin_text(ends):

@@ -79,7 +79,7 @@ def _train(prepared):
     recipe, output, task = prepared.recipe, prepared.output, prepared.task
     options = task.options
     if not prepared.resumes:
-        print("\n".join([*prepared.notes(), task.report(prepared)]), flush=True)
+        print(prepared.report(), flush=True)
     with tf.device("CPU:0"):  # Where the data is read.
         epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
     learner = task.learner(prepared, epoch)

@@ -3,6 +3,9 @@
 import dataclasses
 import functools
 import hashlib
+import shutil
+import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +61,11 @@ class Prepared:
         """The text as batches, which is read once for the report, and once in each pass."""
         return self.task.text(self)
 
+    def report(self) -> str:
+        """Returns the notes and the report of the text, in lines that the terminal has room for."""
+        lines = "\n".join([*self.notes(), self.task.report(self)]).splitlines()
+        return "\n".join(map(_fitted, lines) if sys.stdout.isatty() else lines)
+
     def notes(self) -> list[str]:
         """Returns lines on the differences between the run and the user's settings."""
         notes = []
@@ -76,6 +84,13 @@ class Prepared:
                 if size != getattr(self.recipe, name)
             ]
         return [*notes, *self.pace]
+
+
+def _fitted(line):
+    """Returns a line with breaks between words, if the terminal would break it within a word."""
+    width = shutil.get_terminal_size().columns
+    settings = {"break_long_words": False, "break_on_hyphens": False}
+    return line if len(line) <= width else textwrap.fill(line, width, **settings)
 
 
 def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
