@@ -1,7 +1,7 @@
 """The examples in the docstrings of the public names give the answers that they show.
 
 An example that loads a trained model shows the answers of the demo's, so it is a long proof. It
-runs in a folder with the files that the guides name.
+runs in a folder with the files that the guides name; one that asks a server asks the demo's.
 """
 
 import doctest
@@ -10,15 +10,15 @@ import inspect
 import pytest
 
 import kformer
-import kformer.export
-import kformer.training
+from support.pretrained import marian
 
 PUBLIC = {
     f"{package.__name__}.{name}": getattr(package, name)
-    for package in (kformer, kformer.training, kformer.export)
+    for package in (kformer, kformer.training, kformer.export, kformer.pocket)
     for name in package.__all__
-}
-FILES = '"runs/', '"served/', '.tflite"', '"test.de"'
+} | {"kformer.serving.Client": kformer.serving.Client}
+SERVER = "http://localhost:5000"
+FILES = '"runs/', '"served/', '.tflite"', '"test.de"', SERVER
 
 
 def example_of(name):
@@ -37,11 +37,18 @@ TRAINED = {name for name, example in EXAMPLES.items() if any(map(example.docstri
 )
 def test_an_example_gives_the_answers_that_it_shows(name, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    example = EXAMPLES[name]
     if name in TRAINED:
         request.getfixturevalue("demo_folder")
+    if SERVER in example.docstring:
+        for step in example.examples:
+            step.source = step.source.replace(SERVER, request.getfixturevalue("demo_api").url)
+    if "opus-mt-de-en" in example.docstring:
+        words = marian.vocabulary()
+        marian.write_folder(tmp_path / "opus-mt-de-en", words, marian.transformer(words.pieces))
     report = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    result = runner.run(EXAMPLES[name], out=report.append)
+    result = runner.run(example, out=report.append)
     assert result.attempted and not result.failed, "".join(report)
 
 
@@ -50,3 +57,20 @@ def test_a_public_class_has_an_example_of_its_use(name):
     """Under the heading that generators of documentation know."""
     text = inspect.getdoc(PUBLIC[name])
     assert text.partition("\nExamples:\n")[2].startswith("    >>> ")
+
+
+NEWCOMERS = (  # Functions that a first program calls.
+    "training.train",
+    "training.train_classifier",
+    "training.train_language_model",
+    "training.train_tagger",
+    "export.export_tflite",
+    "export.export_saved_model",
+    "from_marian",
+    "load",
+)
+
+
+@pytest.mark.parametrize("name", NEWCOMERS)
+def test_what_newcomers_call_has_an_example(name):
+    assert f"kformer.{name}" in EXAMPLES

@@ -101,6 +101,13 @@ def from_marian(
 
     Warns:
         UserWarning: The model has settings that the search cannot follow.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.from_marian("opus-mt-de-en")
+        >>> translator.max_source_length
+        512
+        >>> translator.save("de-en.keras")
     """
     path = Path(folder)
     is_npz = path.suffix == ".npz"

@@ -30,6 +30,16 @@ class PocketClassifier(PocketModel):
         TypeError: `workers` is no integer.
         ValueError: `workers` is under 1; or the file is malformed, of another kind or of a newer
             format.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import export_tflite
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> classifier = kformer.TextClassifier(translator.tokenizer, encoder, ["bad", "good"])
+        >>> file = export_tflite(classifier, "reviews.tflite")
+        >>> kformer.pocket.PocketClassifier(file).predict("Der Film war gut.").probabilities.shape
+        (2,)
     """
 
     kind = CLASSIFIER
@@ -86,6 +96,16 @@ class PocketTagger(PocketModel):
 
     Raises:
         FileNotFoundError, TypeError, ValueError: As for `kformer.pocket.PocketClassifier`.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import export_tflite
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+        >>> tagger = kformer.TextTagger(translator.tokenizer, encoder, labels=["B-X", "I-X", "O"])
+        >>> file = export_tflite(tagger, "places.tflite")
+        >>> kformer.pocket.PocketTagger(file).tag("Tom fährt nach Ulm").words
+        ['Tom', 'fährt', 'nach', 'Ulm']
     """
 
     kind = TAGGER

@@ -43,6 +43,17 @@ class PocketLanguageModel(PocketModel):
         TypeError: `workers` is no integer.
         ValueError: `workers` is under 1; or the file is malformed, of another kind or of a newer
             format.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import export_tflite
+        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
+        >>> sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 32}
+        >>> decoder = kformer.TransformerDecoder(tokenizer.vocab_size, **sizes)
+        >>> model = kformer.LanguageModel(tokenizer, decoder, max_length=16)
+        >>> file = export_tflite(model, "text.tflite")
+        >>> kformer.pocket.PocketLanguageModel(file).generate("A dog").startswith("A dog")
+        True
     """
 
     kind = LANGUAGE_MODEL

@@ -63,6 +63,14 @@ class PocketTranslator(PocketModel):
         TypeError: `workers` is no integer.
         ValueError: `workers` is under 1; or a file is malformed, of another kind or of a newer
             format.
+
+    Examples:
+        >>> from kformer.pocket import PocketTranslator
+        >>> translator = PocketTranslator("de-en.tflite")
+        >>> translator.translate("Ein Hund läuft.")
+        'A dog runs.'
+        >>> translator.translate(["Ein Hund läuft.", ""])
+        ['A dog runs.', '']
     """
 
     kind = TRANSLATOR

@@ -7,7 +7,6 @@ from kformer.arguments import (
     as_texts,
     check_integer,
     check_languages_known,
-    check_text,
     one_or_many,
     pair_or_pairs,
     prompt_or_prompts,
@@ -25,6 +24,7 @@ from kformer.serving.answers import (
 )
 from kformer.serving.connection import Connection
 from kformer.serving.request_rows import (
+    inputs_of,
     read_best,
     read_class,
     read_generation,
@@ -79,6 +79,12 @@ class Client:
             answer is malformed or over 64 MiB.
         ConnectionError: The server cannot be reached.
         TimeoutError: The server did not answer in time.
+
+    Examples:
+        >>> from kformer.serving import Client
+        >>> with Client("http://localhost:5000") as client:  # Of `kformer serve de-en.tflite`.
+        ...     client.translate("Ein Hund läuft.")
+        'A dog runs.'
     """
 
     def __init__(
@@ -95,18 +101,8 @@ class Client:
         headers: dict[str, str] | None = None,
         ca_file: str | None = None,
     ):
-        self._server = Connection(
-            url,
-            model,
-            version,
-            label,
-            timeout,
-            batch_size,
-            connections,
-            retries,
-            headers or {},
-            ca_file,
-        )
+        settings = timeout, batch_size, connections, retries, headers or {}, ca_file
+        self._server = Connection(url, model, version, label, *settings)
 
     @text_or_texts
     def translate(
@@ -294,7 +290,7 @@ class Client:
         Raises:
             ValueError: As for `translate`.
         """
-        inputs = _inputs(target_language, source=sources, target=targets)
+        inputs = inputs_of(target_language, source=sources, target=targets)
         scores = self._server.predict("score", inputs, read_score, progress)
         check_languages_known((score.flags for score in scores), target_language)
         return scores
@@ -319,16 +315,14 @@ class Client:
         """
         import numpy as np  # The other methods do not need it.
 
-        inputs = _inputs(target_language, text=texts)
+        inputs = inputs_of(target_language, text=texts)
         rows = self._server.predict("encode", inputs, read_vector, progress)
         check_languages_known((flags for _, flags in rows), target_language)
         warn_of_cut([flags for _, flags in rows], "encoded")
         vectors = [vector for vector, _ in rows]
-        widths = sorted({len(vector) for vector in vectors})
-        if len(widths) > 1:
-            raise self._server.malformed(
-                f"All vectors must have one width. Received: widths {widths[0]} to {widths[-1]}."
-            )
+        if len(widths := sorted({*map(len, vectors)})) > 1:
+            rule = "All vectors must have one width."
+            raise self._server.malformed(f"{rule} Received: widths {widths[0]} to {widths[-1]}.")
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
     @text_or_texts
@@ -346,7 +340,7 @@ class Client:
         Raises:
             ValueError: As for `translate`.
         """
-        inputs = _inputs(target_language, text=texts)
+        inputs = inputs_of(target_language, text=texts)
         tokenized = self._server.predict("tokenize", inputs, read_tokenized, progress)
         check_languages_known((text.flags for text in tokenized), target_language)
         return tokenized
@@ -379,7 +373,7 @@ class Client:
         return translate_split(find, texts, source_language, progress)
 
     def _best(self, texts, progress, target_language, glossary):
-        inputs = _inputs(target_language, text=texts)
+        inputs = inputs_of(target_language, text=texts)
         if glossary is None:
             answers = self._server.predict("serving_default", inputs, read_best, progress)
         else:
@@ -394,17 +388,8 @@ class Client:
             results = self._best(texts, progress, target_language, glossary)
             warn_of_cut([best.flags for [best] in results], "translated")
             return results
-        inputs = _inputs(target_language, text=texts)
+        inputs = inputs_of(target_language, text=texts)
         results = self._server.predict("beam", inputs, read_several, progress)
         check_languages_known((several[0].flags for several in results), target_language)
         warn_of_cut([several[0].flags for several in results], "translated")
         return [several[:n_best] for several in results]
-
-
-def _inputs(target_language, **texts):
-    """Returns the inputs of a signature by name: texts, and their target language if it is set."""
-    inputs = {name: as_texts(several, name) for name, several in texts.items()}
-    if target_language is not None:
-        check_text("target_language", target_language)
-        inputs["target_language"] = [target_language] * len(next(iter(inputs.values())))
-    return inputs

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from kformer.arguments import as_texts, replace_lone_surrogates, stacklevel_of_user
+from kformer.arguments import as_texts, check_text, replace_lone_surrogates, stacklevel_of_user
 from kformer.serving.answers import (
     ServedClass,
     ServedGeneration,
@@ -47,6 +47,15 @@ def checked(inputs: dict) -> dict[str, list[str]]:
         numbers = ", ".join(f"{len(texts)} of {name}" for name, texts in lists.items())
         raise ValueError(f"There must be as many of each. Received: {numbers}.")
     return {name: list(map(replace_lone_surrogates, texts)) for name, texts in lists.items()}
+
+
+def inputs_of(target_language: str | None, **texts: Any) -> dict[str, list[str]]:
+    """Returns the inputs of a signature by name: texts, and their target language if it is set."""
+    inputs = {name: as_texts(several, name) for name, several in texts.items()}
+    if target_language is not None:
+        check_text("target_language", target_language)
+        inputs["target_language"] = [target_language] * len(next(iter(inputs.values())))
+    return inputs
 
 
 def rows_from_columns(outputs: dict, number: int, signature: str) -> list[dict]:

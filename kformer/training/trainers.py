@@ -155,6 +155,13 @@ def train(
             has no complete checkpoint, without `restart`.
         FloatingPointError: Training diverged.
         Interrupted: SIGTERM or Ctrl-C came; the state of training is saved.
+
+    Examples:
+        >>> from kformer.training import train
+        >>> translator = train("quick", "test.de", "test.en", output="runs/small")
+        500 pairs; 500 are used. ...
+        >>> len(translator.tokenizer)
+        600
     """
     recipe = recipe_for(TRANSLATOR, recipe, options.get("warm_start"))
     _check_given(output=output)
@@ -198,6 +205,17 @@ def train_classifier(
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
             Interrupted: As for `train`. The text may also have one label only, a label without
             text, or a label in `valid` that is not in `train`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from kformer.training import Recipe, train_classifier
+        >>> lines = ["good\\ta fine film", "bad\\ta dull film", "good\\tI like it"]
+        >>> _ = Path("reviews.tsv").write_text("\\n".join(10 * lines))
+        >>> recipe = Recipe.named("texts", epochs=2)
+        >>> classifier = train_classifier(recipe, "reviews.tsv", output="runs/reviews")
+        The text supports ... ids, ...
+        >>> classifier.labels
+        ('bad', 'good')
     """
     recipe = recipe_for(CLASSIFIER, recipe)
     _check_given(train=train, output=output)
@@ -230,6 +248,17 @@ def train_tagger(
     Raises:
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
             Interrupted: As for `train`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from kformer.training import Recipe, train_tagger
+        >>> text = "Anna B-PER\\nlives O\\nin O\\nBonn B-LOC\\n\\n"
+        >>> _ = Path("names.conll").write_text(20 * text)
+        >>> recipe = Recipe.named("words", epochs=2)
+        >>> tagger = train_tagger(recipe, "names.conll", output="runs/names")
+        The text supports ... ids, ...
+        >>> tagger.labels
+        ('B-LOC', 'B-PER', 'O')
     """
     recipe = recipe_for(TAGGER, recipe)
     _check_given(train=train, output=output)
@@ -267,6 +296,14 @@ def train_language_model(
     Raises:
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
             Interrupted: As for `train`.
+
+    Examples:
+        >>> from kformer.training import Recipe, train_language_model
+        >>> recipe = Recipe.named("lm", epochs=2)
+        >>> model = train_language_model(recipe, "test.en", output="runs/text")
+        The text supports ... ids, ...
+        >>> model.generate("We ", max_length=5).startswith("We")
+        True
     """
     recipe = recipe_for(LANGUAGE_MODEL, recipe)
     _check_given(text=text, output=output)

@@ -75,6 +75,11 @@ def export_android_project(
         FileNotFoundError: The `.tflite` file is missing.
         IsADirectoryError: The folder exists.
         ValueError: The `.tflite` file holds no translator, or does not take text.
+
+    Examples:
+        >>> from kformer.export import export_android_project
+        >>> print(export_android_project("de-en.tflite", "android-app"))
+        android-app
     """
     tflite, folder = Path(tflite), Path(folder)
     metadata = read_translator(tflite, folder)

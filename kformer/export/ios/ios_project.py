@@ -64,6 +64,11 @@ def export_ios_project(
         FileNotFoundError: The `.tflite` file is missing.
         IsADirectoryError: The folder exists.
         ValueError: The `.tflite` file holds no translator, or does not take text.
+
+    Examples:
+        >>> from kformer.export import export_ios_project
+        >>> print(export_ios_project("de-en.tflite", "ios-app"))
+        ios-app
     """
     tflite, folder = Path(tflite), Path(folder)
     metadata = read_translator(tflite, folder)

@@ -163,6 +163,14 @@ def export_saved_model(
 
     Raises:
         TypeError, ValueError: An argument is wrong.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import export_saved_model
+        >>> export_saved_model(kformer.load("runs/de-en"), "served/mine").name  # Its version.
+        '1'
+        >>> kformer.load("served/mine").translate("Ein Hund läuft.")
+        'A dog runs.'
     """
     options = export_options(model, beam_size, length_penalty)
     kind = kind_of(model)

@@ -129,6 +129,13 @@ def export_tflite(
     Raises:
         TypeError, ValueError: An argument is wrong; or the file cannot hold the tokenizer, see
             `kformer.export.byte_codec.piece_model`.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import export_tflite
+        >>> file = export_tflite(kformer.load("runs/de-en"), "phone.tflite", precision="int8")
+        >>> kformer.load(file).translate("Ein Hund läuft.")
+        'A dog runs.'
     """
     path = Path(path)
     export, limits = check_tflite(
