@@ -77,6 +77,9 @@ def serve(
             help="Maximum number of bytes of a file, and of characters in it.", min=1, max=2**26
         ),
     ] = 10_000_000,
+    document_seconds: Annotated[
+        float, typer.Option(help="Maximum seconds of the translation of a file.", min=0.1)
+    ] = 1_800.0,
     connections: Annotated[
         int, typer.Option(help="Maximum number of open connections.", min=1)
     ] = 1_000,
@@ -99,7 +102,9 @@ def serve(
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
         with streams.quiet():  # The log has only lines of JSON.
             hosted = load_models(models, glossary or (), languages or ())
-        limits = RequestLimits(max_characters, max_texts, max_waiting, seconds, max_file_bytes)
+        limits = RequestLimits(
+            max_characters, max_texts, max_waiting, seconds, max_file_bytes, document_seconds
+        )
         log = None if quiet else sys.stderr
         address, bound = listener.getsockname()[:2]
         app = create_app(
@@ -138,6 +143,9 @@ def serve(
                 )
         sys.stdout.flush()
         uvicorn.Server(config).run([listener])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # Python would wait for threads that still work for clients who are gone.
 
 
 def _listening(host, port):

@@ -3,8 +3,9 @@
 - `application`: `create_app`, the ASGI application, and `RequestLimits` of what a request may ask.
 - `hosted_models`: the models of a server, by name and by pair of languages.
 - `batcher`: the queue in which sentences of many requests are translated together.
-- `hosted_documents`: files and texts with markup, by these models. `translated_files`: files that
-  wait for their clients.
+- `hosted_documents`: files and texts with markup, by these models. `document_workers`,
+  `document_process`: the processes that translate files. `translated_files`: files that wait for
+  their clients.
 - `libre_translate`, `openai_style`, `predict_api`: the protocols of LibreTranslate, of OpenAI's
   style, and of TensorFlow Serving. `hosted_signatures`: a model's answers in the last one.
 - `endpoint`: an address with its method and its key, and whose requests it takes.

@@ -55,6 +55,7 @@ class RequestLimits:
         seconds: Time that a client has to send a request; with a file, a second more for each
             100,000 bytes.
         file_bytes: Maximum number of bytes of a file, and of characters of its texts.
+        document_seconds: Maximum time of the translation of a file.
     """
 
     characters: int = 50_000
@@ -62,6 +63,7 @@ class RequestLimits:
     waiting: int = 500_000
     seconds: float = 20.0
     file_bytes: int = 10_000_000
+    document_seconds: float = 1_800.0
 
     @property
     def body_bytes(self) -> int:
@@ -141,7 +143,9 @@ class _Server:
     def __init__(self, models, limits, strangers, log):
         self._models, self._limits, self._strangers = list(models), limits, strangers
         self._keys = strangers.keys
-        self._documents = HostedDocuments(limits.characters, limits.file_bytes)
+        self._documents = HostedDocuments(
+            limits.characters, limits.file_bytes, limits.document_seconds
+        )
         most = limits.file_bytes + _FORM_BYTES
         self._arriving = ArrivingBodies(_MOST_FILES * most)
         # Of requests without a key in their heads, where one is needed.

@@ -1,5 +1,6 @@
 """An address of a server: its method, its key, and the JSON of its errors."""
 
+import asyncio
 import dataclasses
 import ipaddress
 import traceback
@@ -125,6 +126,10 @@ class Endpoint:
         except ClientGone:
             status = _GONE
             response = Response(status_code=_GONE)
+        except asyncio.CancelledError:  # At the end of the grace.
+            status = 503
+            ended = Refusal(status, "The server ended before the answer was there.", unread=True)
+            response = self._refused(ended)
         except ValueError as error:  # Of a model, about its texts.
             status = 400
             response = self._refused(Refusal(400, str(error)))

@@ -1,7 +1,8 @@
 """Documents and texts with markup, translated by a hosted model in batches with other requests.
 
-The functions of `kformer.documents` wait for their translator, so they run in threads. Their texts
-join the queue of the model like those of other requests.
+The functions of `kformer.documents` wait for their translator, so they run in threads; those of
+whole documents in processes, each with a thread that waits for it. Their texts join the queue of
+the model like those of other requests.
 """
 
 import asyncio
@@ -10,10 +11,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from kformer.documents.document_report import DocumentTranslation
-from kformer.documents.document_translation import (
-    translate_content,
-    translate_markup,
-)
+from kformer.documents.document_translation import translate_markup
+from kformer.server.document_process import DocumentJob
+from kformer.server.document_workers import DocumentWorkers, Stop
 from kformer.server.hosted_models import HostedModel
 from kformer.server.refusals import Refusal
 from kformer.text.glossary import Glossary
@@ -32,7 +32,7 @@ class Languages(NamedTuple):
 
 
 class HostedDocuments:
-    """Threads that translate documents, and texts with markup.
+    """Threads that translate texts with markup, and processes that translate documents.
 
     It belongs to one event loop.
 
@@ -40,15 +40,18 @@ class HostedDocuments:
         portion: Maximum number of characters, or one text, that a document has in the queue of a
             model at a time.
         characters: Maximum number of characters of the texts of a document.
+        seconds: Time after which a document is refused.
     """
 
-    def __init__(self, portion: int, characters: int):
+    def __init__(self, portion: int, characters: int, seconds: float):
         self._portion, self._characters = portion, characters
+        self._workers = DocumentWorkers(seconds)
         self._markup_threads = ThreadPoolExecutor(_MARKUP_THREADS, "kformer-markup")
         self._document_threads = ThreadPoolExecutor(_DOCUMENT_THREADS, "kformer-document")
 
     def close(self):
-        """Ends the threads; requests that have not begun are cancelled."""
+        """Ends the threads and the processes; requests that have not begun are cancelled."""
+        self._workers.close()
         self._markup_threads.shutdown(wait=False, cancel_futures=True)
         self._document_threads.shutdown(wait=False, cancel_futures=True)
 
@@ -84,14 +87,29 @@ class HostedDocuments:
     ) -> tuple[bytes, DocumentTranslation]:
         """Translates a document, as `translate_content` does.
 
+        If the caller is cancelled, the process that translates it ends.
+
         Raises:
-            ValueError, Refusal: It is malformed, or too many characters wait when it begins.
+            ValueError, Refusal: It is malformed, takes too long, or too many characters wait when
+                it begins.
         """
+        stop = Stop()
 
         def translate(translator):
-            return translate_content(content, name, translator, glossary=glossary or model.glossary)
+            job = DocumentJob(
+                content,
+                name,
+                glossary or model.glossary,
+                (translator.source_language, translator.target_language),
+                translator.align is not None,
+                translator.source_marks,
+            )
+            return self._workers.translate(job, translator, stop)
 
-        return await self._in_thread(self._document_threads, translate, model, languages)
+        try:
+            return await self._in_thread(self._document_threads, translate, model, languages)
+        finally:
+            stop("gone")
 
     async def _in_thread(self, threads, function, model, languages):
         translator = WaitingTranslator(model, languages, self._portion, self._characters)

@@ -75,7 +75,7 @@ def ask(model, function, portion=1000, waiting=10_000):
     """Returns what a coroutine of a `HostedDocuments` returns."""
 
     async def ask_it():
-        documents = HostedDocuments(portion, 10_000)
+        documents = HostedDocuments(portion, 10_000, 60)
         model.start(waiting)
         try:
             return await function(documents)
@@ -189,7 +189,7 @@ def test_a_document_that_has_begun_waits_for_a_full_queue():
     model, content = OftenFull(), b"one one\n\ntwo two\n\nthree three\n"
 
     async def translate():
-        documents = HostedDocuments(9, 999)
+        documents = HostedDocuments(9, 999, 60)
         with pytest.raises(Refusal, match="full"):
             await documents.document(model, content, "a.txt", INTO)
         translated = await documents.document(model, content, "a.txt", INTO)
