@@ -63,6 +63,8 @@ class Archive:
 
     def __init__(self, file: str | Path | BinaryIO, rule: str, name: str | None = None):
         self._rule, self._name = rule, repr(str(file)) if name is None else name
+        if isinstance(file, str | Path):
+            check_file(file)
         self._file = Path(file).open("rb") if isinstance(file, str | Path) else file  # noqa: SIM115
         try:
             self._size = self._file.seek(0, io.SEEK_END)

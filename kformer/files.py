@@ -19,6 +19,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Signals that ask a p
 _unpublished = {}  # Temporary path -> process id; files left at exit are deleted.
 
 
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_MOST_OF_POINTER = 1024  # Bytes; Git LFS takes no longer file for a pointer.
+
+
 def check_file(path: str | Path):
     """Raises an error unless `path` is a regular file, which can be read more than once."""
     path = Path(path)
@@ -31,6 +35,13 @@ def check_file(path: str | Path):
             "A file is needed, not a pipe or a device, because it is read more than once. "
             f"Received: {str(path)!r}."
         )
+    if path.stat().st_size < _MOST_OF_POINTER:
+        with path.open("rb") as content:
+            if content.read(len(_POINTER)) == _POINTER:
+                raise ValueError(
+                    "The content of a file must be there, not a pointer of Git LFS: get it with "
+                    f"`git lfs pull`. Received: {str(path)!r}."
+                )
 
 
 def is_same_file(one: str | Path | int, another: str | Path | int) -> bool:

@@ -234,5 +234,8 @@ def _write(output, read):
         translator = read()
         translator.save(output)
     typer.echo(f"Written: {output}")
+    if translator.search_defaults:
+        options = ", ".join(f"{name}={value}" for name, value in translator.search_defaults.items())
+        typer.echo(f"The search of all its forms, unless you choose another: {options}", err=True)
     suggest("kformer", "translate", output)
     return translator

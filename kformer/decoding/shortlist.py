@@ -99,9 +99,7 @@ class Shortlist:
             and self.ends[-1] == len(self.entries) > 0
             and self.entries.min() >= 0
             and self.entries.max() < vocab_size
-            and np.array_equal(
-                self.order if exact else np.sort(self.order), np.arange(vocab_size)
-            )
+            and np.array_equal(self.order if exact else np.sort(self.order), np.arange(vocab_size))
         )
         if not valid:
             raise ValueError(

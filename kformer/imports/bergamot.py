@@ -71,7 +71,8 @@ def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
 
     With `shortlist`, the folder's shortlist becomes `Translator.shortlist`: translations are then
     those of Firefox's engine, word for word. Without it, the search is as good, and as fast in
-    Python and the SavedModel; a sentence takes a tenth longer in a `.tflite` file. Settings of the search in config*.yml become the search defaults, as for `kformer.from_marian`.
+    Python and the SavedModel; a sentence takes a tenth longer in a `.tflite` file. Settings of the
+    search in config*.yml become the search defaults, as for `kformer.from_marian`.
     Languages, licence and scores of metadata.json, of this model's entry in registry.json or of the
     model card, README.md, go into `Translator.about`. Symbols that the trainer of a vocabulary
     reserved, such as "__source__", are text like any other: no sentence is written with them.
@@ -97,7 +98,8 @@ def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
     if shortlist:
         if not has_shortlist(path):
             raise FileNotFoundError(
-                f"A folder without lex*.bin has no shortlist. Received: {str(path)!r}, shortlist=True."
+                "A folder without lex*.bin has no shortlist. "
+                f"Received: {str(path)!r}, shortlist=True."
             )
         table = read_lexical_table(_only(folder, (_SHORTLIST,), "shortlist"), files.sizes)
         is_shared = files.tables[0] is files.tables[1]

@@ -8,6 +8,7 @@ from kformer.imports.ctranslate2_file import as_current, read_variables, take_co
 from kformer.imports.ctranslate2_weights import CTranslate2Weights
 from kformer.imports.id_table import IdTable, language_pieces, with_common_padding
 from kformer.imports.plain_vocabularies import (
+    check_folder,
     existing,
     needs_sentencepiece,
     plain_model,
@@ -23,6 +24,8 @@ _PADDING = ("<pad>", "<blank>")
 _LONGEST = 512  # Ids of a source; CTranslate2 does not record the longest source of the training.
 _FIRST_WITH_CONFIG = 6  # Version of model.bin.
 _WHOSE = "A folder of CTranslate2"
+# The files of an unpacked package of Argos Translate.
+_ARGOS_FACTS, _ARGOS_MODEL, _ARGOS_PIECES = "metadata.json", "model", "sentencepiece.model"
 DESCRIPTION = "kformer.json"  # Of `kformer.export.export_ctranslate2`.
 
 
@@ -36,6 +39,11 @@ class _CTranslate2Config(TypedDict, total=False):
     add_source_bos: bool
     add_source_eos: bool
     layer_norm_epsilon: float | None
+
+
+class _ArgosFacts(TypedDict, total=False):
+    from_code: str
+    to_code: str
 
 
 class _Description(TypedDict, total=False):
@@ -60,7 +68,8 @@ def from_ctranslate2(
 
     The folder holds model.bin, config.json and the vocabularies, as the converters of CTranslate2
     write them, or `kformer.export.export_ctranslate2`. Models of all versions are read, from before
-    CTranslate2 1 on; models of versions before 3 have no config.json. CTranslate2 is not needed.
+    CTranslate2 1 on; models of versions before 3 have no config.json. CTranslate2 is not needed. An
+    unpacked package of Argos Translate is such a folder, too.
 
     A vocabulary of SentencePiece needs its model. Vocabularies of characters (of transliterators)
     or of whole words (of sounds) need none: text is split into characters, or at spaces, and
@@ -86,10 +95,13 @@ def from_ctranslate2(
             that a `kformer.Transformer` lacks.
     """
     folder = Path(folder)
-    if folder.is_file():
-        raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(folder)!r}.")
+    check_folder(folder)
     if not folder.exists():
         raise FileNotFoundError(f"There is no such folder. Received: {str(folder)!r}.")
+    package = folder / _ARGOS_FACTS
+    if package.is_file() and (folder / _ARGOS_MODEL).is_dir():
+        source_model = source_model or folder / _ARGOS_PIECES
+        folder = folder / _ARGOS_MODEL
     model = read_variables(existing(folder, "model.bin", _WHOSE))
     kind, variables = as_current(model.kind, model.revision, dict(model.variables))
     if model.version < _FIRST_WITH_CONFIG:
@@ -117,11 +129,20 @@ def from_ctranslate2(
     else:
         prefix, languages = language_pieces(tables[0], target_language, folder)
     facts = _facts_of_export(folder)
+    if package.is_file():
+        facts.setdefault("about", {}).update(_languages_of_package(package))
     if target_language is not None:
         facts.setdefault("about", {})["target_language"] = target_language
     facts.setdefault("alignment_head", weights.alignment_head(network.settings))
     longest = facts.pop("longest", _LONGEST)
     return assemble(models, tables, network, longest, prefix, languages, **facts)
+
+
+def _languages_of_package(path):
+    """Returns the languages of a package of Argos Translate, for `Translator.about`."""
+    content = read_json(path, _ArgosFacts, rule="The file must hold facts about a package.")
+    names = {"from_code": "source_language", "to_code": "target_language"}
+    return {names[name]: content[name] for name in names if name in content}
 
 
 def _facts_of_export(folder):

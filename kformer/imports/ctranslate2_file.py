@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kformer.files import check_file
 from kformer.imports.torch_file import BFLOAT16, from_bfloat16
 
 KIND = "TransformerSpec"
@@ -150,6 +151,7 @@ def read_variables(path: Path) -> ModelFile:
     Raises:
         ValueError: The file is damaged, or of a newer version.
     """
+    check_file(path)
     content = _Content(path.read_bytes())
     try:
         (version,) = content.numbers("I")

@@ -115,7 +115,9 @@ class FairseqSettings:
 
     def alignment_head(self, network: dict) -> AlignmentHead | None:
         """Returns the head that was trained to align words; None if none was."""
-        layer, heads = (self._settings.values.get(f"alignment_{name}") for name in ("layer", "heads"))
+        layer, heads = (
+            self._settings.values.get(f"alignment_{name}") for name in ("layer", "heads")
+        )
         return head_of(layer, heads or 0, network) if type(layer) is int else None
 
     @property
@@ -183,9 +185,7 @@ def from_fairseq(
     network = _network_of(content["model"], settings, tables, path)
     head = settings.alignment_head(network.settings)
     about = read_card(path.parent)
-    return assemble(
-        models, tables, network, settings.longest, about=about, alignment_head=head
-    )
+    return assemble(models, tables, network, settings.longest, about=about, alignment_head=head)
 
 
 def _checkpoint_in(path):

@@ -65,7 +65,7 @@ def language_pieces(
     """
     languages = table.languages
     if code is None:
-        return (None, languages) if len(languages) != 1 else ([*languages.values()][0], {})
+        return (None, languages) if len(languages) != 1 else (next(iter(languages.values())), {})
     if code in languages:
         return languages[code], {}
     codes = ", ".join(sorted(languages)) or "none"

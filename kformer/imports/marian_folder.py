@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from kformer.imports.generation_config import forbidden_ids, search_of_transformers
 from kformer.imports.id_table import read_model, table_of
+from kformer.imports.plain_vocabularies import check_folder
 from kformer.imports.state_dict import read_state_dict
 from kformer.json_files import read_json
 
@@ -19,6 +20,12 @@ _VOCABULARIES = ("vocab.json", "target_vocab.json")
 _ADDED = "added_tokens.json"
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 _SPECIAL = {"end": "eos_token_id", "padding": "pad_token_id", "start": "decoder_start_token_id"}
+_OTHERS = {  # Kinds of models that are often tried, by `model_type`.
+    "m2m_100": "Models of M2M100 and NLLB, whose tokenizers put languages around the pieces,",
+    "t5": "Models of T5, with relative positions and RMSNorm,",
+    "mt5": "Models of mT5, with relative positions and RMSNorm,",
+    "mbart": "Models of mBART, with learned positions,",
+}
 _NEEDED = {  # Settings that a `Transformer` computes, by the name in config.json.
     "model_type": "marian",
     "static_position_embeddings": True,
@@ -66,8 +73,7 @@ class MarianFolder:
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
-        if self.path.is_file():
-            raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(path)!r}.")
+        check_folder(self.path)
         self.config = self._json("config.json", _MarianConfig)
         if (self.path / "generation_config.json").exists():
             self.config |= self._json("generation_config.json", _MarianConfig)
@@ -84,6 +90,11 @@ class MarianFolder:
     def activation(self):
         """The activation of the feed-forward networks, by its name in kformer."""
         return _ACTIVATIONS[self.config["activation_function"]]
+
+    @property
+    def norm_first(self) -> bool:
+        """Whether each sub-layer normalizes its input: never in a MarianMTModel."""
+        return False
 
     @property
     def decoder_cell(self) -> str:
@@ -125,6 +136,12 @@ class MarianFolder:
         for name, needed in _NEEDED.items():
             received = self.config.get(name, None if name == "model_type" else needed)
             if received != needed:
+                kind = _OTHERS.get(received) if name == "model_type" else None
+                if kind:
+                    raise ValueError(
+                        f"{kind} cannot be imported: a folder of MarianMTModel is needed. "
+                        f"Received: model_type={received!r} in {str(self.path)!r}."
+                    )
                 raise ValueError(
                     f"The config.json of a MarianMTModel must have {name}={needed!r}. "
                     f"Received: {name}={received!r} in {str(self.path)!r}."

@@ -56,6 +56,12 @@ class MarianVocabularies:
         self.tables = tables if tables[0] != tables[1] else tables[:1] * 2
 
 
+_OTHERS = {  # Files of other ways to split text.
+    "*.bpe": "text split by subword-nmt (BPE)",
+    "*.fsv": "Marian's factored vocabularies (.fsv)",
+}
+
+
 def vocabulary_files(folder: Path, names: Sequence[str]) -> list[Path]:
     """Returns the files of both vocabularies in a folder.
 
@@ -68,6 +74,12 @@ def vocabulary_files(folder: Path, names: Sequence[str]) -> list[Path]:
         FileNotFoundError: There is none.
         ValueError: It is not clear which file belongs to which side.
     """
+    for pattern, words in _OTHERS.items():
+        if found := sorted(folder.glob(pattern)):
+            raise ValueError(
+                f"Text must be split by SentencePiece: models with {words} cannot be imported. "
+                f"Received: {str(folder)!r}, which holds {_names(found)}."
+            )
     named = [folder / Path(name).name for name in names]
     if named and all(file.is_file() for file in named):
         return [named[0], named[-1]]

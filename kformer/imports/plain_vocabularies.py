@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sentencepiece import sentencepiece_model_pb2
 
+from kformer.files import check_file
 from kformer.imports.id_table import read_model
 from kformer.text.vocabulary import SPACE
 
@@ -93,7 +94,18 @@ def read_models(
     source = Path(source or folder / _SOURCE)
     if target is None:
         target = folder / _TARGET if (folder / _TARGET).exists() else source
+    for path in (source, target):
+        check_file(path)
     return [read_model(Path(path).read_bytes(), str(path)) for path in (source, target)]
+
+
+def check_folder(path: Path):
+    """Raises a NotADirectoryError for a file; it says how an archive is unpacked."""
+    if path.is_file():
+        rule = "A folder is needed, not a file."
+        if path.suffix in (".zip", ".argosmodel"):
+            rule = f"An archive must be unpacked first, as by `unzip {path.name} -d FOLDER`."
+        raise NotADirectoryError(f"{rule} Received: {str(path)!r}.")
 
 
 def existing(folder: Path, name: str, whose: str) -> Path:

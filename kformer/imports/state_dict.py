@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from kformer.files import check_file
 from kformer.imports.torch_file import BFLOAT16, from_bfloat16, read_tensors
 from kformer.json_files import check_schema, parse_json, read_json
 
@@ -140,6 +141,8 @@ def read_state_dict(state_dict: Mapping[str, Any] | str | Path) -> dict:
             return read_state_dict(inner)
         return {name: _as_array(name, value) for name, value in state_dict.items()}
     path = Path(state_dict)
+    if path.is_file():
+        check_file(path)
     if path.name.endswith(_INDEX):
         return _read_shards(path)
     if path.suffix == ".safetensors":

@@ -23,6 +23,7 @@ from typing import IO, Any
 import numpy as np
 
 from kformer.archives import Archive
+from kformer.files import check_file
 
 BFLOAT16 = np.dtype("<u2")  # NumPy has no bfloat16: bits stand for it, until the end.
 _DTYPES = {
@@ -60,6 +61,8 @@ def read_tensors(path: Path, packages: Collection[str] = ()):
         ValueError: The file is damaged, or its pickle names something that is no part of a tensor,
             nor of `packages`.
     """
+    if path.is_file():
+        check_file(path)
     try:
         with path.open("rb") as file:
             read_content = _in_archive if zipfile.is_zipfile(file) else _in_pickles

@@ -52,9 +52,10 @@ def test_fairseq_names_a_layer_and_a_number_of_heads(tmp_path):
     trained = {"alignment_layer": 0, "alignment_heads": 1}
     one = fairseq.write_folder(tmp_path / "a", network, pieces, **trained)
     assert kformer.from_fairseq(one).alignment_head == (1, 1)
-    assert kformer.from_fairseq(
-        fairseq.write_folder(tmp_path / "b", network, pieces)
-    ).alignment_head is None
+    assert (
+        kformer.from_fairseq(fairseq.write_folder(tmp_path / "b", network, pieces)).alignment_head
+        is None
+    )
 
 
 @pytest.mark.parametrize("head", [None, (2, 3)])

@@ -164,7 +164,7 @@ def test_candidates_are_those_of_marian(translator, tmp_path):
 
 def test_a_shortlist_is_used_where_it_is_asked_for(packed, folder):
     assert kformer.from_bergamot(packed).shortlist is None
-    [*folder.glob("lex*")][0].unlink()
+    next(folder.glob("lex*")).unlink()
     with pytest.raises(FileNotFoundError, match=r"has no shortlist.*, shortlist=True\."):
         kformer.from_bergamot(folder, shortlist=True)
 
