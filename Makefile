@@ -6,13 +6,17 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
-.PHONY: help demo test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo demo-model test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
 
-demo: venv  ## Train, evaluate, export and translate, on the built-in phrasebook.
+demo: venv  ## Run `kformer demo` in the environment of contributors; it needs none of their tools.
 	$(BIN)/kformer demo --output demo --overwrite
+
+demo-model: venv  ## Train the model of `kformer translate demo` again: kformer/pocket/demo.tflite.
+	$(BIN)/kformer demo --output build/demo-model --overwrite
+	PYTHONPATH=tests $(BIN)/python -m support.demo_model build/demo-model/run kformer/pocket/demo.tflite
 
 test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" runs one package.
 	$(BIN)/pytest $(if $(ARGS),,-n 2 --dist worksteal) -m "not prove" $(ARGS)

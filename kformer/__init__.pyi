@@ -41,6 +41,7 @@ from .model.transformer import Transformer
 from .model.transformer_decoder import TransformerDecoder
 from .model.transformer_encoder import TransformerEncoder
 from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
+from .pocket.demo_translator import demo
 from .tasks.ensemble import Ensemble
 from .tasks.language_model import Generation, LanguageModel
 from .tasks.text_classifier import TextClassifier
@@ -104,6 +105,7 @@ __all__ = [
     "bleu",
     "causal_mask",
     "chrf",
+    "demo",
     "document_segments",
     "from_bergamot",
     "from_ctranslate2",

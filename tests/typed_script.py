@@ -152,6 +152,7 @@ def any_form(translator: kformer.SavedTranslator, texts: list[str]) -> str:
 
 def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(any_form(kformer.load(folder / "any.tflite"), texts), str)
+    assert_type(any_form(kformer.demo(), texts), str)
     translator = kformer.Translator.load(folder / "translator.keras")
     assert_type(kformer.from_marian(folder / "opus-mt-de-en"), kformer.Translator)
     assert_type(kformer.from_bergamot(folder / "ende"), kformer.Translator)

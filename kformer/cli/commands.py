@@ -128,7 +128,8 @@ def app_for(arguments: list[str]) -> typer.Typer:
     app = typer.Typer(
         cls=HelpOfGroup,
         help="Train a translator on your own text, serve it, put it on a phone.\n\n"
-        "To begin, try `kformer demo --quick`; `kformer COMMAND --help` describes a command.",
+        'To begin, try `echo "Guten Morgen!" | kformer translate demo`; `kformer COMMAND --help` '
+        "describes a command.",
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -28,21 +28,20 @@ from kformer.arguments import check_target_language
 from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import SearchOptions, with_defaults
-from kformer.export.loading import FORMS, saved_form, saved_kind
+from kformer.export.loading import FORMS, named_model, saved_form, saved_kind
 from kformer.kinds import EXPORTED, kind_of
-from kformer.tasks.run_file import model_file
 from kformer.threads import a_core_for_each_operation
 
 _OF_ONE_KIND = {kind.does for kind in EXPORTED}  # Every kind can encode and attend.
 
 
-def _in_run(path):
-    """Returns a path, or several, with the model for the folder of a training run."""
-    if isinstance(path, list | tuple):
-        return [*map(_in_run, path)]
-    if not path:
-        return path
-    path = model_file(path)
+def _model_paths(name):
+    """Returns the path of the model that is named on the command line, or of several."""
+    if isinstance(name, list | tuple):
+        return [*map(_model_paths, name)]
+    if not name:
+        return name
+    path = named_model(name)
     if path.suffix == ".keras" and path.is_file() and saved_form(path) == "keras":
         from kformer.tasks.keras_file import check_has_kind  # It imports SentencePiece.
 
@@ -51,24 +50,29 @@ def _in_run(path):
 
 
 def a_file_of(help: str, kind: Callable = typer.Option, **settings: Any):
-    """Returns the parameter of a command for `.keras` files, or for the folders of their runs."""
-    return kind(help=help, callback=_in_run, **settings)
+    """Returns the parameter of a command for models, or for the folders of their runs.
+
+    The command gets a `Path`. The type of the parameter is `str` where the word `demo` may stand
+    for the model in the package, because a `Path` of typer cannot tell it from `./demo`.
+    """
+    return kind(help=help, callback=_model_paths, **settings)
 
 
 AnyModel = Annotated[
-    Path,
+    str,
     a_file_of(
-        "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file.",
+        "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; or "
+        "demo, the small model in the package, where no file or folder has that name.",
         typer.Argument,
     ),
 ]
 KerasModel = Annotated[
-    Path, a_file_of("A .keras file, or the folder of a training run.", typer.Argument)
+    str, a_file_of("A .keras file, or the folder of a training run.", typer.Argument)
 ]
 
 
 Others = Annotated[
-    list[Path] | None,
+    list[str] | None,
     a_file_of(
         "Another .keras file of the same vocabulary, to translate with MODEL by the mean of "
         "their probabilities. May be repeated.",

@@ -14,7 +14,7 @@ from kformer.text.text_files import read_lines
 from kformer.training.data.pairs import check_parallel
 
 System = Annotated[
-    Path,
+    str,
     a_file_of(
         "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; or a "
         "text file of translations, line by line.",

@@ -43,7 +43,7 @@ _LOOKED_AT = 1000  # Lines of a reference, for words between spaces.
 @with_options_of(DistillationOptions, "How the teachers translate")
 def distill(
     teachers: Annotated[
-        _Files,
+        list[str],
         a_file_of(
             ".keras files of one vocabulary; several are an ensemble. Or one folder of "
             "CTranslate2, with --distributions 0.",

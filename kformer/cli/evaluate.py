@@ -34,7 +34,7 @@ def evaluate(
         ),
     ],
     model: Annotated[
-        Path | None,
+        str | None,
         a_file_of(
             "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; "
             "none with --hypotheses alone.",

@@ -11,6 +11,7 @@ from kformer.arguments import check_choice, one_or_many, text_or_sequence, text_
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of, kind_named
 from kformer.pocket import metadata
+from kformer.pocket.demo_translator import DEMO, DEMO_FILE
 from kformer.tasks.run_file import model_file
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -128,7 +129,8 @@ class SavedTranslator(Protocol):
 def load(path: str | Path) -> Any:
     """Loads any saved form: a `.keras` or `.tflite` file, a SavedModel or a folder of CTranslate2.
 
-    Of the folder of a training run it loads the best model, such as `translator.keras`.
+    Of the folder of a training run, or of `kformer demo`, it loads the best model, such as
+    `translator.keras`.
 
     `load` of `kformer.Translator` and of the other classes loads `.keras` files of its own alone.
 
@@ -195,6 +197,16 @@ def saved_kind(path: str | Path) -> Kind:
     return kind_in(path) or TRANSLATOR
 
 
+def named_model(name: str | Path) -> Path:
+    """Returns the path of the model that a command or a server is given as `name`.
+
+    The word "demo" is the model in the package, unless a file or folder has this name; "./demo" and
+    a `Path` are always paths. Of the folder of a run it is the best model, as for `load`.
+    """
+    path = model_file(name)
+    return DEMO_FILE if name == DEMO and not path.exists() else path
+
+
 def saved_form(path: str | Path) -> str:
     """Returns "keras", "saved_model", "tflite" or "ctranslate2", by the content at `path`.
 
@@ -226,6 +238,8 @@ def saved_form(path: str | Path) -> str:
 def _no_model_folder(path):
     models = sorted(file.name for file in path.iterdir() if file.suffix in (".keras", ".tflite"))
     held = f"which holds {', '.join(models[:5])}" if models else "which holds no model"
+    if str(path) == DEMO:
+        held += ". The model in the package is `demo` only where no file or folder has that name"
     return ValueError(
         "A folder must hold a SavedModel, which is saved_model.pb or numbered versions, or the "
         f"model of a training run, which is {any_of([*MODEL_FILES])}. "

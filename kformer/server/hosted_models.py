@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kformer.export.loading import load, saved_form
+from kformer.export.loading import load, named_model, saved_form
 from kformer.export.saved_model.serving_files import newest_version
 from kformer.kinds import TRANSLATOR, Kind, kind_of
 from kformer.pocket.metadata import read_examples
@@ -20,7 +20,6 @@ from kformer.server.hosted_signatures import (
 )
 from kformer.server.refusals import Refusal
 from kformer.serving.request_rows import read_best
-from kformer.tasks.run_file import model_file
 from kformer.text.glossary import Glossary
 from kformer.text.paragraphs.split_translation import SplitTranslation, split_steps
 from kformer.text.zero_shot import ZERO_SHOT, is_zero_shot
@@ -266,8 +265,9 @@ def host(
     """Loads models for a server.
 
     Args:
-        paths: Saved forms as for `kformer.load`; "NAME=PATH" gives a model a name. By default it is
-            the pair of its languages, such as "de-en", or else the name of its kind.
+        paths: Saved forms as for `kformer.load`, or "demo" for the model of `kformer.demo`, where
+            no file or folder has that name; "NAME=PATH" gives a model a name. By default it is the
+            pair of its languages, such as "de-en", or else the name of its kind.
         glossaries: Files as for `kformer.Glossary.load`, each for the model of a name, as
             "NAME=PATH"; without a name, for the only translator.
         languages: Codes of the languages of a translator that does not know its own, such as
@@ -281,8 +281,8 @@ def host(
     for path in paths:
         name, separator, place = str(path).partition("=")
         if not separator or Path(path).exists():
-            name, place = "", str(path)
-        hosted = _loaded(name, Path(model_file(place)))
+            name, place = "", path
+        hosted = _loaded(name, named_model(place))
         if namesake := models.get(hosted.name):
             raise ValueError(
                 "Each model needs a name of its own: NAME=PATH gives it one. Received: "

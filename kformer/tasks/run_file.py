@@ -6,7 +6,13 @@ from kformer.kinds import MODEL_FILES
 
 
 def model_file(path: str | Path) -> Path:
-    """Returns the model in `path` if that is the folder of a training run, and `path` otherwise."""
+    """Returns the model in `path` if that is the folder of a training run, and `path` otherwise.
+
+    The folder of `kformer demo` counts as its run, which it holds in the folder `run`.
+    """
     path = Path(path)
-    models = [path / name for name in MODEL_FILES if (path / name).is_file()]
-    return models[0] if len(models) == 1 else path
+    for run in (path, path / "run"):
+        models = [run / name for name in MODEL_FILES if (run / name).is_file()]
+        if models:
+            return models[0] if len(models) == 1 else path
+    return path
