@@ -36,7 +36,7 @@ def succeeded(result):
 
 @pytest.mark.prove
 def test_it_is_small_and_needs_no_tensorflow(wheel):
-    assert wheel.stat().st_size < 3_000_000
+    assert wheel.stat().st_size < 4_000_000  # A third of it is the demo model.
     with zipfile.ZipFile(wheel) as archive:
         [name] = [name for name in archive.namelist() if name.endswith("/METADATA")]
         metadata = archive.read(name).decode()
@@ -61,7 +61,7 @@ def test_it_translates_serves_and_explains_in_an_empty_environment(
 ):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
-    assert succeeded(pip("--python", python, "install", f"{wheel}[serve]"))
+    assert succeeded(pip("--python", python, "install", wheel))
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
 
     def run(*arguments, **options):
@@ -71,6 +71,10 @@ def test_it_translates_serves_and_explains_in_an_empty_environment(
 
     translated = run("translate", toy_tflite, input=f"{toy.SOURCES[0]}\n")
     assert translated.stdout == f"{toy.TARGETS[0]}\n"
+    assert run("translate", "demo", input="Ein Hund läuft.\n").stdout == "A dog runs.\n"
+    application = "from kformer.server import create_app, host; create_app(host(['demo']))"
+    options = {"cwd": tmp_path, "env": environment, "check": True}
+    subprocess.run([python, "-W", "error", "-c", application], **options)
     assert run("inspect", toy_tflite).returncode == run("serve", "--help").returncode == 0
     refused = run("translate", toy_keras, input="wir\n")
     assert refused.returncode == 2
