@@ -44,7 +44,7 @@ def check_file(path: str | Path):
                 )
 
 
-def is_same_file(one: str | Path | int, another: str | Path | int) -> bool:
+def is_same_file(path: str | Path | int, another: str | Path | int) -> bool:
     """Returns whether two paths or descriptors lead to one file or folder, by whatever name.
 
     It compares what links lead to, and hard links. Devices and pipes are never the same.
@@ -52,7 +52,7 @@ def is_same_file(one: str | Path | int, another: str | Path | int) -> bool:
     try:
         first, second = (
             os.fstat(file) if isinstance(file, int) else Path(file).stat()
-            for file in (one, another)
+            for file in (path, another)
         )
     except OSError:
         return False
