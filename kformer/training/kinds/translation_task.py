@@ -21,10 +21,8 @@ from kformer.text.text_files import as_list
 from kformer.text.vocabulary import language_symbol, with_languages
 from kformer.training.data.directions import (
     as_directions,
-    both_directions,
     codes_of,
     names_of_both,
-    text_of_directions,
 )
 from kformer.training.data.dropped_pairs import check_some_are_left
 from kformer.training.data.pairs import (
@@ -34,8 +32,8 @@ from kformer.training.data.pairs import (
     checksum_of_text,
     corpus_weights,
     count_pairs,
-    parallel_text,
 )
+from kformer.training.kinds.text_arguments import folders_of_directions, text_of_arguments
 from kformer.training.recipes.noise_rates import NO_NOISE
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, sizes_in
 from kformer.training.run.outcome import useless_translator
@@ -375,9 +373,9 @@ def prepare_translation(
     """
     directions = as_directions(options.get("directions"))
     if any(direction.shards for direction in directions):
-        shards, options["directions"] = _shards_of(directions, shards), None
-    training = _text((source, target, pairs), options)
-    validation = _text((valid_source, valid_target, valid_pairs), options, "valid_")
+        shards, options["directions"] = folders_of_directions(directions, shards), None
+    training = text_of_arguments((source, target, pairs), options)
+    validation = text_of_arguments((valid_source, valid_target, valid_pairs), options, "valid_")
     for kind, text in (("", training), ("valid_", validation)):
         if options.get(f"{kind}directions"):  # The run config has their names.
             options[f"{kind}directions"] = [*text.directions]
@@ -397,30 +395,3 @@ def prepare_translation(
         options["directions"] = names if directions else None
         task = ShardsTask(validation, ShardsOptions(shards=shards, **options), names)
     return prepare_run(task, recipe, output)
-
-
-def _shards_of(directions, shards):
-    """Returns the folders of shards of directions."""
-    if shards or not all(direction.shards for direction in directions):
-        raise ValueError(
-            "A run of several directions trains on shards or on text, not on both. Received: "
-            f"{shards=} and directions {', '.join(map(repr, directions))}."
-        )
-    return [direction.shards for direction in directions]
-
-
-def _text(text, options, kind=""):
-    """Returns the `ParallelText` of source, target and pairs, or of directions."""
-    source, target, pairs = text
-    directions, languages = options.get(f"{kind}directions"), options.get("both_directions")
-    if not directions:
-        text = parallel_text(source, target, pairs, options.get("columns"), kind)
-        return text if languages is None else both_directions(text, languages)
-    if source or target or pairs is not None or languages is not None:
-        raise ValueError(
-            f"Text is given as `{kind}directions`, or as files or pairs, perhaps of "
-            f"`both_directions`, not as both. Received: {kind}source={source}, "
-            f"{kind}target={target} or {kind}pairs, both_directions={languages!r}, beside "
-            f"{len(directions)} of {kind}directions."
-        )
-    return text_of_directions(directions, kind)
