@@ -61,12 +61,12 @@ def run(prepared: Prepared) -> Any:
         scores, epochs = _train(prepared)
     task, file = prepared.task, prepared.output / prepared.task.kind.file
     model = task.load(file)
+    warning = task.uselessness(model, scores, epochs)
     if remark := task.calibrate(model):
         model.save(file)
-        print(remark, flush=True)
-    warning = task.uselessness(model, scores, epochs)
-    if remark := warning or improving_in_words(epochs):
-        print(remark, flush=True)
+    # How well the estimates fit means nothing where all translations are wrong.
+    remarks = [warning] if warning else [remark, improving_in_words(epochs)]
+    print(*filter(None, remarks), sep="\n", end="\n" * any(remarks), flush=True)
     prepared.config["useful"] = warning is None
     _write_config(prepared, finished=True)
     keep_newest(prepared.output / CHECKPOINTS)  # The run may be extended.
@@ -126,7 +126,9 @@ def _train(prepared):
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     _finish(prepared, choice, history.history, progress.seconds)
-    return choice.scores, further_epochs(history.history, recipe)
+    return choice.scores, further_epochs(
+        history.history, recipe, prepared.config.get("suited_epochs", 0)
+    )
 
 
 def _in_time(max_hours, progress):

@@ -9,7 +9,9 @@ _LEAST_GAIN = 0.01  # Share of the score by which it must improve there.
 _USELESS_BLEU, _USELESS_CHRF = 20, 50  # Scores below both: most sentences say something else.
 
 
-def further_epochs(history: Mapping[str, Sequence[float]], recipe: Recipe) -> int | None:
+def further_epochs(
+    history: Mapping[str, Sequence[float]], recipe: Recipe, suited: int = 0
+) -> int | None:
     """Returns a number of epochs that would continue a run whose score still improves.
 
     None if the last validation is hardly better than those before the last tenth of the run, or if
@@ -18,6 +20,7 @@ def further_epochs(history: Mapping[str, Sequence[float]], recipe: Recipe) -> in
     Args:
         history: The values of each score, one for each validation, and "epoch".
         recipe: The numbers of the run.
+        suited: Epochs that suit the text, if they are known.
     """
     score, mode = MONITORS[recipe.monitor]
     values = [value if mode == "min" else -value for value in history.get(score, [])]
@@ -25,7 +28,7 @@ def further_epochs(history: Mapping[str, Sequence[float]], recipe: Recipe) -> in
         return None
     before = min(values[: len(values) - max(1, len(values) // _SHARE_OF_RUN)])
     still_improves = before - values[-1] > _LEAST_GAIN * abs(before)  # False for NaN.
-    return 2 * recipe.epochs if still_improves else None
+    return max(suited, 2 * recipe.epochs) if still_improves else None
 
 
 def improving_in_words(epochs: int | None) -> str:

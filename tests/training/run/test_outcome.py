@@ -20,6 +20,7 @@ def history(*losses, epochs=4):
 
 def test_a_score_that_still_falls_at_the_end_asks_for_more_epochs():
     assert further_epochs(history(3, 2, 1.5, 1.4), RECIPE) == 8
+    assert further_epochs(history(3, 2, 1.5, 1.4), RECIPE, suited=40) == 40
     assert improving_in_words(8) == (
         "Validation was still improving in the last epoch: --epochs 8 continues this run."
     )
