@@ -1,6 +1,7 @@
 """Scores, word alignments and attention of translations that are given."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -8,6 +9,7 @@ from kformer.arguments import as_texts, check_as_many, check_text, pair_or_pairs
 from kformer.decoding.decoder_inputs import padded
 from kformer.decoding.scoring import Scored
 from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.model.network import PredictsTokens
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.keras_methods import next_tokens
 from kformer.tasks.word_alignment import (
@@ -21,8 +23,12 @@ from kformer.text.alignment import AlignmentHead, GoldLinks, WordAlignment
 from kformer.text.text_rows import cut_flags, read_texts
 
 
-class GivenTranslations:
+class GivenTranslations(PredictsTokens):
     """The methods of `kformer.Translator` that read a source and its translation."""
+
+    def call(self, inputs: Any, training: bool | None = None):
+        """Returns the logits of `kformer.Transformer` for a pair (source, target) of ids."""
+        return self.transformer(inputs, training=training)
 
     def _examples(self, texts, answers):
         targets = as_texts([] if answers is None else answers, "y")

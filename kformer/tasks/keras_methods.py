@@ -5,6 +5,7 @@ Ids go to Keras as to any model. Text goes to the method that answers it, such a
 Axes: N texts, T length in ids.
 """
 
+import functools
 import pkgutil
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ class KerasMethods:
         verbose: Any = "auto",
         steps: int | None = None,
         callbacks: Any = None,
-        **options: Any,
+        **kwargs: Any,
     ) -> Any:
         """Answers texts, as the method of this kind does; or returns the network's outputs for ids.
 
@@ -79,19 +80,20 @@ class KerasMethods:
                 one string; or ids, as `call` takes them.
             batch_size: Texts, or rows of ids, computed at once; 32 by default.
             verbose, steps, callbacks: As for `keras.Model.predict`; for ids alone.
-            **options: Further arguments of the method, such as `beam_size` of `translate`.
+            **kwargs: Further arguments of the method, such as `beam_size` of `translate`.
 
         Returns:
             what `translate`, `classify`, `generate`, `tag` or `encode` returns, where a list of
             strings is a NumPy array (N,) of dtype object; for ids a NumPy array.
         """
         if takes_ids(x):
-            return super().predict(x, batch_size, verbose, steps, callbacks, **options)
-        options["batch_size"] = 32 if batch_size is None else batch_size
-        answers = self._answer(_of_data_set(x) if hasattr(x, "element_spec") else x, **options)
+            return super().predict(x, batch_size, verbose, steps, callbacks, **kwargs)
+        kwargs["batch_size"] = 32 if batch_size is None else batch_size
+        answers = self._answer(_read_strings(x) if hasattr(x, "element_spec") else x, **kwargs)
         is_list_of_strings = isinstance(answers, list) and isinstance((answers or [""])[0], str)
         return np.array(answers, object) if is_list_of_strings else answers
 
+    @functools.wraps(keras.Model.fit, assigned=())  # Its signature alone.
     def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any):
         """As `keras.Model.fit`, from texts and their answers or from ids.
 
@@ -118,6 +120,7 @@ class KerasMethods:
         x, y, kwargs["sample_weight"] = self._prepared(x, y, kwargs.get("sample_weight"))
         return super().fit(x, y, *args, **kwargs)
 
+    @functools.wraps(keras.Model.evaluate, assigned=())  # Its signature alone.
     def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any):
         """As `keras.Model.evaluate`: loss and metrics for texts and their answers, or for ids.
 
@@ -138,7 +141,7 @@ class KerasMethods:
         filepath: str | Path,
         format: str = "tf_saved_model",
         verbose: bool | None = None,
-        **options: Any,
+        **kwargs: Any,
     ) -> Path:
         """Writes a model of text that needs no Python, as functions of `kformer.export` do.
 
@@ -148,13 +151,13 @@ class KerasMethods:
             format: "tf_saved_model", written by `export_saved_model`, or "litert", written by
                 `export_tflite`.
             verbose: Ignored.
-            **options: Further arguments of these functions.
+            **kwargs: Further arguments of these functions.
 
         Returns:
             `Path` of the SavedModel or of the file.
         """
         check_choice("format", format, EXPORTERS)
-        written = pkgutil.resolve_name(EXPORTERS[format])(self, filepath, **options)
+        written = pkgutil.resolve_name(EXPORTERS[format])(self, filepath, **kwargs)
         return Path(filepath) if written is None else written
 
     def _answer(self, texts, **options):
@@ -172,8 +175,10 @@ class KerasMethods:
         texts = as_texts(texts, "x") if text is None else [text]
         inputs, expected, weights = self._examples(texts, answers)
         if sample_weight is not None:  # Of texts, or of their tokens.
-            given = np.asarray(sample_weight, np.float32)
-            extended = given.reshape(given.shape + (1,) * (expected.ndim - given.ndim))
+            row_weights = np.asarray(sample_weight, np.float32)
+            extended = row_weights.reshape(
+                row_weights.shape + (1,) * (expected.ndim - row_weights.ndim)
+            )
             weights = extended if weights is None else weights * extended
         return inputs, expected, weights
 
@@ -186,7 +191,7 @@ class KerasMethods:
         )
 
 
-def _of_data_set(texts):
+def _read_strings(texts):
     """Returns the strings of a data set of strings, or of batches of them."""
     batches = (np.atleast_1d(batch) for batch in texts.as_numpy_iterator())
     return [text.decode("utf-8") for batch in batches for text in batch]

@@ -159,13 +159,13 @@ class TextClassifier(LabellingModel):
         texts: Iterable[str],
         batch_size: int = 32,
         progress: Callable[[int], object] | None = None,
-        **options: Any,
+        **kwargs: Any,
     ) -> Any:
         """Returns the `Predictions` of `classify` for texts; for ids what Keras returns.
 
         Args:
             texts, batch_size, progress: As for `classify`; or ids, integer tensor (B, S).
-            **options: Arguments of `keras.Model.predict`, such as `verbose`, which ids need.
+            **kwargs: Arguments of `keras.Model.predict`, such as `verbose`, which ids need.
 
         Returns:
             `Predictions`; for ids the logits, float32 array (B, C).
@@ -174,8 +174,8 @@ class TextClassifier(LabellingModel):
             TypeError, ValueError: As for `classify`.
         """
         if progress is not None:
-            options["progress"] = progress
-        return super().predict(texts, batch_size, **options)
+            kwargs["progress"] = progress
+        return super().predict(texts, batch_size, **kwargs)
 
     @predicts
     def classify(

@@ -18,7 +18,6 @@ from kformer.decoding.search_options import (
     with_defaults,
 )
 from kformer.decoding.shortlist import Shortlist, digest_of
-from kformer.model.network import PredictsTokens
 from kformer.model.transformer import Transformer
 from kformer.tasks.given_translations import GivenTranslations
 from kformer.tasks.keras_file import check_format, with_format
@@ -44,13 +43,8 @@ from kformer.text.zero_shot import facts_of, warn_of_zero_shot
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Translator(
-    SentenceSearch, GivenTranslations, QualityEstimates, SearchDefaults, PredictsTokens, TextModel
-):
-    """A tokenizer, a Transformer and a search.
-
-    It is a Keras model, too: `translator(texts)` and `predict` translate, and `compile`, `fit` and
-    `evaluate` train the Transformer on texts and their translations, or on ids.
+class Translator(SentenceSearch, GivenTranslations, QualityEstimates, SearchDefaults, TextModel):
+    """A tokenizer, a Transformer and a search; a Keras model that `fit` trains on texts or ids.
 
     Args:
         tokenizer: `Tokenizer` of the source, and of the target if that has no own.
@@ -66,13 +60,6 @@ class Translator(
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
             own, the attribute `search_defaults`; None for none.
         quality_estimate: The attribute of that name, or its config; None for none.
-
-    Call arguments:
-        inputs: texts, as for `translate`; or a pair (source, target) of ids, integer tensors (B, S)
-            and (B, T), as `kformer.Transformer` takes it.
-
-    Returns:
-        the translations; for ids the logits, float tensor (B, T, V).
 
     Examples:
         >>> import kformer
@@ -112,9 +99,6 @@ class Translator(
     @property
     def network(self):
         return self.transformer
-
-    def call(self, inputs: Any, training: bool | None = None):
-        return self.transformer(inputs, training=training)
 
     @property
     def shortlist(self) -> Shortlist | None:

@@ -128,9 +128,9 @@ def test_the_expected_ids_follow_those_that_the_decoder_reads():
 @pytest.mark.parametrize(
     ("kind", "answers"),
     [
-        ("classifier", ["O", 2]),
+        pytest.param("classifier", ["O", 2], marks=pytest.mark.prove),
         ("tagger", [["O", "B-X"], ["O", "B-X", 2]]),
-        ("language_model", None),
+        pytest.param("language_model", None, marks=pytest.mark.prove),
     ],
 )
 def test_the_other_kinds_learn_from_texts(models, kind, answers):
@@ -178,6 +178,7 @@ def test_a_format_that_keras_cannot_export_here_is_refused(models, tmp_path):
         models["text_encoder"].export(tmp_path / "model")
 
 
+@pytest.mark.prove
 def test_a_callback_of_keras_saves_the_whole_model(models, tmp_path):
     path = tmp_path / "best.keras"
     checkpoint = keras.callbacks.ModelCheckpoint(path, monitor="loss", save_best_only=True)
