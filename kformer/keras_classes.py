@@ -77,8 +77,8 @@ class _KerasFinder:
     def find_spec(self, name, path=None, target=None):
         if name != "keras":
             return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        specs = (finder.find_spec(name, path, target) for finder in others)
+        finders = (finder for finder in sys.meta_path if finder is not self)
+        specs = (finder.find_spec(name, path, target) for finder in finders)
         spec = next(filter(None, specs), None)
         loader = spec and spec.loader
         if loader is None:  # Keras is not installed.

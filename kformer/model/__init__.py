@@ -14,6 +14,7 @@ In the order of the paper, [Vaswani et al., 2017](https://arxiv.org/abs/1706.037
 - `transformer_encoder`: `TransformerEncoder`, the encoder alone: ids in, vectors out.
 - `transformer_decoder`: `TransformerDecoder`, the decoder alone: ids in, logits out.
 - `sequence_classifier`: `SequenceClassifier`, an encoder with a head: a logit for each class.
+- `other_arguments`: answers to arguments of layers of other libraries.
 - `network`: `Network`, the base class of networks, and float32 copies for export.
 
 These layers are also the reference for `kformer.decoding`, which computes the same for one
