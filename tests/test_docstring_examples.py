@@ -44,8 +44,9 @@ def test_an_example_gives_the_answers_that_it_shows(name, request, tmp_path, mon
         for step in example.examples:
             step.source = step.source.replace(SERVER, request.getfixturevalue("demo_api").url)
     if "opus-mt-de-en" in example.docstring:
-        words = marian.vocabulary()
-        marian.write_folder(tmp_path / "opus-mt-de-en", words, marian.transformer(words.pieces))
+        words, folder = marian.vocabulary(), tmp_path / "opus-mt-de-en"
+        network = marian.transformer(words.pieces)
+        marian.write_folder(folder, words, network, max_position_embeddings=512)
     report = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     result = runner.run(example, out=report.append)
