@@ -59,6 +59,7 @@ def test_the_module_stops_and_refuses_and_fails_by_errors_with_codes(browser, si
     refused = browser("resolve", "refusal", "wir", {"target": "fr"})
     assert refused.endswith("has the directions de-en. Received: any-fr.")
     assert browser("resolve", "refusal", 7).endswith("must be a string. Received: number.")
+    assert browser("resolve", "settled", TEXT) == ["closed"] * 3
     assert browser("resolve", "failure", "gone.tflite") == [True, "missing model"]
     assert browser("resolve", "failure", "index.html") == [True, "broken model"]
 
@@ -89,6 +90,14 @@ def test_node_translates_as_python_does(browser, folder, expected, tmp_path):
     shutil.copy(SITE / "translate.mjs", tmp_path)
     printed = json.loads(run("node", "translate.mjs", TEXT, folder=tmp_path))
     assert printed == {"text": "\n".join(expected), "failure": "ENOENT", "closed": "closed"}
+
+
+@pytest.mark.prove
+def test_node_has_the_memory_of_a_closed_translator_again(browser, folder, tmp_path):
+    installed_in(tmp_path, folder)
+    shutil.copy(SITE / "loads.mjs", tmp_path)
+    early, late = json.loads(run("node", "loads.mjs", folder=tmp_path))
+    assert late - early < 60  # MB; without closing, 20 loads take hundreds.
 
 
 @pytest.mark.prove

@@ -62,6 +62,8 @@ class ThreadEngine {
   }
 
   close() {
+    const engine = this.#engine;
     this.#engine = null;
+    if (engine) this.#done.then(() => engine.close());
   }
 }

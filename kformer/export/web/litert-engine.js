@@ -35,6 +35,7 @@ async function start(createModule, compiled) {
 
 /** Translates sentences one by one; the caller waits for one text before it gives the next. */
 export class LiteRtEngine {
+  #model;
   #signature;
   #special;
   #remembered = new Map();
@@ -54,19 +55,36 @@ export class LiteRtEngine {
     await checkWhole(bytes, metadata);
     await library;
     const model = await compile(bytes);
-    if (!model.signatures.translate) throw new TranslatorError("no translator");
-    const engine = new LiteRtEngine(model.signatures.translate, files, bytes.length);
-    await engine.#run("", Object.keys(metadata.target_languages ?? {})[0] ?? null); // The first run is slow.
+    if (!model.signatures.translate) {
+      model.delete();
+      throw new TranslatorError("no translator");
+    }
+    const engine = new LiteRtEngine(model, files, bytes.length);
+    try {
+      await engine.#run("", Object.keys(metadata.target_languages ?? {})[0] ?? null); // The first run is slow.
+    } catch (error) {
+      engine.close();
+      throw error;
+    }
     return engine;
   }
 
-  constructor(signature, files, size) {
-    this.#signature = signature;
+  constructor(model, files, size) {
+    this.#model = model;
+    this.#signature = model.signatures.translate;
     this.metadata = files["kformer.json"];
     this.examples = (files["test_vectors.json"] ?? []).map(({ text }) => text);
     this.size = size;
     const { padding_id: padding, target_end_id, end_id } = this.metadata;
     this.#special = { padding, end: target_end_id ?? end_id };
+  }
+
+  /** Frees the memory of the model, after what is being done. */
+  close() {
+    this.#remembered.clear();
+    const model = this.#model;
+    this.#model = this.#signature = null;
+    if (model) inTurn(() => model.delete());
   }
 
   /**

@@ -41,6 +41,7 @@ class WorkerEngine {
   #worker;
   #texts = new Map(); // id -> what waits for the text.
   #newest = 0;
+  #ended = null; // Why it translates nothing any more.
 
   constructor(worker, { metadata, examples, size }) {
     Object.assign(this, { metadata, examples, size });
@@ -51,6 +52,7 @@ class WorkerEngine {
 
   /** As of `TextTranslator`. */
   translateSentences(sentences, { target, signal, onSentence }) {
+    if (this.#ended) return Promise.reject(this.#ended);
     const id = (this.#newest += 1);
     return new Promise((resolve, reject) => {
       const cancel = () => {
@@ -83,6 +85,7 @@ class WorkerEngine {
   }
 
   #end(reason) {
+    this.#ended ??= reason;
     for (const text of [...this.#texts.values()]) text.reject(reason);
   }
 }
