@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from kformer.documents.segments import Chunk, Code, Piece, Segment
 
 _HEAD = re.compile(r"\{\s*([\w.]+)\s*,\s*(plural|selectordinal|select)\s*,")
-_SELECTOR = re.compile(r"\s*(?:offset:\d+\s*)?(?:=\d+|[\w-]+)\s*")
+_SELECTOR = re.compile(r"\s*+(?:offset:\d++\s*+)?(?:=\d++|[\w-]++)\s*+")
 _NUMBER = re.compile("(#)")
 _QUOTED = re.compile(r"''|'([{}#|])")
 
