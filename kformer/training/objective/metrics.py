@@ -116,7 +116,11 @@ class Tokens(_TokenMean):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         wanted = expected(y_true, y_pred, self.padding_id)
-        weights = ops.reshape(wanted.real, (-1,))
+        real = wanted.real
+        if wanted.has_views:  # Of the two views of an example, the first one counts.
+            is_first = ops.cast(ops.arange(ops.shape(real)[0]) % 2 == 0, real.dtype)
+            real = real * ops.reshape(is_first, (-1, *[1] * (len(real.shape) - 1)))
+        weights = ops.reshape(real, (-1,))
         if sample_weight is not None:
             every = ops.arange(ops.size(wanted.ids))
             weights = weights * weights_of_tokens(sample_weight, wanted.ids, every)

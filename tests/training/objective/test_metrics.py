@@ -136,3 +136,11 @@ def test_a_name_in_the_place_of_the_padding_id_is_refused(metric_class):
     """Keras's own metrics take their name first."""
     with pytest.raises(TypeError, match="Received: padding_id='acc'"):
         metric_class("acc")
+
+
+@pytest.mark.parametrize("is_left_out", [0, 1])  # Of R-Drop, of SimCut.
+def test_a_token_with_two_views_counts_once(is_left_out):
+    ids = np.repeat(np.array([[7, 8, 3], [7, 3, 0]]), 2, axis=0)
+    marks = np.broadcast_to(np.array([0, is_left_out] * 2)[:, None], ids.shape)
+    views = np.stack([ids, marks], axis=-1)[:, :, None]
+    assert int(Tokens()(views, np.zeros((4, 3, 10), "float32"))) == 5
