@@ -16,7 +16,7 @@ from kformer.text.text_files import as_list, read_lines
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.pairs import count_lines
 from kformer.training.preparation.preparation_options import PreparationOptions
-from kformer.training.preparation.raw_pairs import PairFiles, Pairs, Paths
+from kformer.training.preparation.raw_pairs import PairFiles, Pairs, Paths, compared
 
 HEADER = ("file", "line", "reason")
 
@@ -193,7 +193,7 @@ class Cleaning:
         rules = {"blank": blank, "too_long": self._filter.has_long_side(*pairs)}
         rules |= {"identical": same & (not self._options.keep_identical)}
         if self._excluded:
-            sides = ([" ".join(line.split()) in self._excluded for line in side] for side in text)
+            sides = ([compared(line) in self._excluded for line in side] for side in text)
             rules["excluded"] = np.logical_or(*map(np.array, sides))
         rules |= {name: np.zeros(len(blank), bool) for name in ("few_letters", "other_script")}
         for letters, by_script, side in zip(self._letters, self._by_script, text, strict=True):
@@ -210,11 +210,13 @@ def _has_text(text):
 def excluded_texts(files: Paths | None) -> frozenset[str]:
     """Reads texts that must not be in the shards, such as a test's: a text on each line.
 
+    They are compared like held-out text: `kformer.training.preparation.raw_pairs.compared`.
+
     Raises:
         FileNotFoundError, ValueError: As for `read_lines`.
     """
     files = as_list([] if files is None else files)
-    texts = {" ".join(line.split()) for file in files for line in read_lines(file)}
+    texts = {compared(line) for file in files for line in read_lines(file)}
     return frozenset(texts - {""})
 
 

@@ -11,7 +11,6 @@ Memory: some 40 bytes for each pair.
 """
 
 import contextlib
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,12 +19,11 @@ import numpy as np
 
 from kformer.arguments import check_integer
 from kformer.files import Publication, check_another_file
-from kformer.training.preparation.raw_pairs import Paths, pair_files, read_batches
+from kformer.training.preparation.raw_pairs import Paths, letters_of, pair_files, read_batches
 
 _BUCKETS = 2**20  # Of hashed sequences of three characters.
 _UNUSUAL = 0.1  # Share of the pairs among which the unlike text is drawn.
 _MOST_RATIO = 3  # Of the lengths of an unlike pair, against the usual ratio; others may not match.
-_NOT_TEXT = re.compile(r"[\W_]+")
 
 
 class Division(NamedTuple):
@@ -158,7 +156,7 @@ def _trigrams(line):
 
 def _hash(line):
     """Returns a hash of the letters and digits of a line; 0 if it has none."""
-    text = _NOT_TEXT.sub(" ", line.casefold()).strip()
+    text = letters_of(line)
     return hash(text) | 1 if text else 0
 
 

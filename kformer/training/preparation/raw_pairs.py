@@ -1,6 +1,7 @@
 """Files of pairs as batches of pairs, in memory that does not depend on their size."""
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,22 @@ from kformer.training.data.pairs import check_parallel, checked_columns
 BATCH = 20_000  # Pairs, or fewer, if they have so many characters:
 BATCH_CHARACTERS = 2**25
 
+_NOT_TEXT = re.compile(r"[\W_]+")
+
 Paths = str | Path | Sequence[str | Path]
+
+
+def compared(line: str) -> str:
+    """Returns a line without case, spaces and punctuation, in which texts are looked for.
+
+    A line without letters and digits only loses spaces that are too many.
+    """
+    return letters_of(line) or " ".join(line.split())
+
+
+def letters_of(line: str) -> str:
+    """Returns the words of a line in one case, with a space between two; "" if it has none."""
+    return _NOT_TEXT.sub(" ", line.casefold()).strip()
 
 
 class Pairs(NamedTuple):

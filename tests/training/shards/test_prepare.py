@@ -63,7 +63,7 @@ def test_the_table_of_dropped_pairs_has_each_with_its_line_and_its_reason(
     pairs = [good[0], *DROPPED, good[1], good[0], good[2], good[1], good[0], ("ein  zug", "x")]
     source, target = write(pairs, "text")
     table = written("more.tsv", "source\ttarget\n\nein zug\ta train\n" + "\t".join(good[3]) + "\n")
-    excluded = written("test.de", "etwas\nein zug\n\n")
+    excluded = written("test.de", "etwas\nEin Zug!\n\n")
     expected = [
         (source, line, reason)
         for line, reason in enumerate(
