@@ -29,6 +29,14 @@ _QUOTED = re.compile('[^"]*+(?:""[^"]*+)*+')  # The rest of a text in quotes; ""
 _ENDINGS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}  # Others are TSV.
 
 
+_BINARY = {
+    ".parquet": "Parquet, which pandas.read_parquet(...).to_csv(...) converts",
+    ".xlsx": "Excel, which saves it as CSV",
+    ".arrow": "Arrow",
+    ".feather": "Feather",
+}
+
+
 class Row(NamedTuple):
     """The values of a row of a table.
 
@@ -67,6 +75,11 @@ def read_table(
             contains the file and the line.
     """
     path = Path(file)
+    if ending(path) in _BINARY:
+        raise ValueError(
+            f"A table must be a text: TSV, CSV or JSON lines, not {_BINARY[ending(path)]}. "
+            f"Received: {str(file)!r}."
+        )
     form = _ENDINGS.get(ending(path), "tsv")
     row = None
     with opened(path) as content:
@@ -170,7 +183,7 @@ def _csv_rows(first, lines, file, columns):
         if not {*columns} <= {*header}:
             header = [name.lower() for name in header]
         if not {*columns} <= {*header}:
-            raise _lacks_columns(file, columns, first)
+            raise _lacks_columns(file, columns, first, "csv")
         places = [header.index(name) for name in columns]
         content.row_is_too_long()  # The header was read; the next line begins a row.
         for row in rows:
@@ -224,9 +237,12 @@ def _unread(columns, line):
     return Row((TOO_LONG,) * len(columns), line)
 
 
-def _lacks_columns(file, columns, first):
+def _lacks_columns(file, columns, first, form="tsv"):
+    why = ""
+    if form == "csv" and first.count(";") > first.count(","):
+        why = "; values are divided by commas, not by semicolons, or by tabs in a file named .tsv"
     return ValueError(
-        f"The first line of the table must name the columns {_listed(columns)}. "
+        f"The first line of the table must name the columns {_listed(columns)}{why}. "
         f"Received: {file!r}, whose first line is {first!r:.80}."
     )
 

@@ -127,3 +127,19 @@ def test_columns_are_written_line_by_line():
         with open(path, "rb") as file:  # noqa: PTH123
             contents.append(file.read())
     assert contents == [b"a\n\nc\r\r\n", "b\nä\nd\n".encode()]
+
+
+def test_a_table_with_semicolons_is_named(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("source;target\nein Hund;a dog\n")
+    with pytest.raises(ValueError, match="divided by commas, not by semicolons, or by tabs"):
+        [*read_table(file, ["source", "target"])]
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.xlsx"])
+def test_a_table_that_is_no_text_is_named(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PAR1")
+    with pytest.raises(
+        ValueError, match=r"TSV, CSV or JSON lines, not (Parquet|Excel), .*Received"
+    ):
+        [*read_table(tmp_path / name, ["source", "target"])]
