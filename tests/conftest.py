@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import signal
 
 from support import TESTS
 
@@ -43,7 +44,13 @@ hypothesis.settings.load_profile("kformer")
 
 
 def pytest_configure():
-    """Has the garbage collector leave out TensorFlow's modules, which stay."""
+    """Has the garbage collector leave out TensorFlow's modules, which stay.
+
+    A shell has its commands in the background ignore SIGINT, and so their processes. Tests that
+    interrupt something need Python's own handler.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
