@@ -15,7 +15,7 @@ from kformer.text.text_files import read_lines
 from kformer.training import Recipe, train_tagger
 from kformer.training.data.batching import BatchOptions
 from kformer.training.kinds.tagging_learner import tagging_windows
-from kformer.training.kinds.tagging_task import split_tagged
+from kformer.training.kinds.tagging_task import read_tagged, split_tagged
 from support.reference import perturbed
 
 LABELS = ("B-X", "I-X", "O")
@@ -125,3 +125,37 @@ def test_a_trained_tagger_finds_the_spans_in_every_form(tmp_path, command):
                 np.testing.assert_allclose(answer[2], wanted[2], atol=1e-4)
     result = command("tag", "evaluate", tmp_path / "tagger.tflite", "--test", files[2])
     assert "F1        100.00" in result.stdout
+
+
+TREEBANK = """# sent_id = 1
+# text = I don't know.
+1\tI\tI\tPRON\tPRP\t_\t4\tnsubj\t_\t_
+2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdo\tdo\tAUX\tVBP\t_\t4\taux\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_
+3.1\tsomething\t_\tNOUN\t_\t_\t_\t_\t_\t_
+4\tknow\tknow\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No
+5\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
+
+# text = 10 000 dogs
+1\t10 000\t10000\tNUM\tCD\t_\t2\tnummod\t_\t_
+2\tdogs\tdog\tNOUN\tNNS\t_\t0\troot\t_\t_
+"""
+
+
+def test_a_treebank_has_forms_and_parts_of_speech(tmp_path):
+    file = tmp_path / "en.conllu"
+    file.write_text(TREEBANK)
+    assert [*read_tagged(file)] == [
+        (["I", "do", "n't", "know", "."], ["PRON", "AUX", "PART", "VERB", "PUNCT"]),
+        (["10000", "dogs"], ["NUM", "NOUN"]),
+    ]
+    file.write_text(TREEBANK + "3 dogs\n")
+    with pytest.raises(ValueError, match=r"between tabs\. Received: .*line 14: '3 dogs'"):
+        [*read_tagged(file)]
+
+
+def test_a_word_may_be_a_number_sign(tmp_path):
+    file = tmp_path / "en.conll"
+    file.write_text("# O\n1 O\n")
+    assert [*read_tagged(file)] == [(["#", "1"], ["O", "O"])]

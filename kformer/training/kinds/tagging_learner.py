@@ -11,7 +11,7 @@ import tensorflow as tf
 from kformer.model.sequence_classifier import TokenClassifier
 from kformer.tasks.text_tagger import TextTagger, word_starts
 from kformer.text.label_scores import tag_scores
-from kformer.text.text_files import read_lines
+from kformer.text.text_files import as_list, read_lines
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.callbacks.translation_scores import ValidationCallback
 from kformer.training.data.batching import BatchOptions
@@ -30,6 +30,9 @@ from kformer.training.recipes.noise_rates import OF_TAGGED_WORDS
 from kformer.training.run.replicas import compile_network
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.training_task import TextOfRun
+
+_SHOWN = 20  # Labels in the report on the text, the most frequent ones.
+_MANY = 300  # Labels, more of which are rarely labels.
 
 
 class WordLabelIds(LabelIds):
@@ -113,7 +116,17 @@ def text_of(prepared: Prepared) -> TextOfRun:
 def report(prepared: Prepared) -> str:
     """Describes the text of a run."""
     counts, valid = prepared.task.training.counts, prepared.task.validation
-    lines = [f"{sum(counts.values()):,} words with {len(counts)} labels: {', '.join(counts)}."]
+    most = sorted(counts, key=lambda label: -counts[label])[:_SHOWN]
+    rest = f" and {len(counts) - len(most):,} others" * (len(counts) > len(most))
+    lines = [
+        f"{sum(counts.values()):,} words with {len(counts):,} labels: "
+        f"{', '.join(label for label in counts if label in most)}{rest}."
+    ]
+    if len(counts) > _MANY:
+        lines.append(
+            "Text with so many labels is rare: are they in the last column of "
+            f"{', '.join(map(str, as_list(prepared.task.files['train'])))}?"
+        )
     if valid:
         words = sum(sum(text.counts.values()) for text in valid)
         lines.append(f"Validation: {words:,} words.")

@@ -1,6 +1,7 @@
 """A training run of a tagger, before TensorFlow loads, and the text that it reads."""
 
 import functools
+import re
 from typing import Any
 
 from kformer.kinds import TAGGER
@@ -18,13 +19,19 @@ def read_tagged(file):
     A line has a word, white space, perhaps other columns, and the label of the word; a blank line
     ends a text. Lines that begin with "-DOCSTART-" are left out.
 
+    Of a treebank in [CoNLL-U](https://universaldependencies.org/format.html), whose lines have a
+    number and nine more columns between tabs, the forms and the universal parts of speech are read.
+    Comments, tokens of several words, such as "3-4", and empty nodes are left out.
+
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: A line has no label; the message has the file and the line.
     """
-    words, labels = [], []
+    words, labels, is_treebank = [], [], _is_treebank(file)
     for number, line in enumerate(read_lines(file), start=1):
-        columns = line.split()
+        columns = _of_treebank(line, number, file) if is_treebank else line.split()
+        if columns is None:
+            continue
         if len(columns) > 1 and columns[0] != "-DOCSTART-":
             words.append(tagger_text(columns[0]))
             labels.append(columns[-1])
@@ -38,6 +45,38 @@ def read_tagged(file):
             words, labels = [], []
     if words:
         yield words, labels
+
+
+_TREEBANK_COLUMNS = 10
+_WORD_NUMBER = re.compile(r"(\d+)([-.]\d+)?")
+
+
+def _is_treebank(file):
+    """Returns whether the first line with a word is one of CoNLL-U."""
+    for line in read_lines(file):
+        if line.strip() and not line.startswith("#"):
+            columns = line.split("\t")
+            return len(columns) == _TREEBANK_COLUMNS and bool(_WORD_NUMBER.fullmatch(columns[0]))
+    return False
+
+
+def _of_treebank(line, number, file):
+    """Returns the form and the part of speech in a line, none for the end of a text.
+
+    None for a line that is left out.
+    """
+    if not line.strip():
+        return []
+    if line.startswith("#"):
+        return None
+    columns = line.split("\t")
+    place = _WORD_NUMBER.fullmatch(columns[0])
+    if len(columns) != _TREEBANK_COLUMNS or not place or not columns[1].strip():
+        raise ValueError(
+            f"A line of CoNLL-U has a number, a form, and {_TREEBANK_COLUMNS - 2} more columns "
+            f"between tabs. Received: {str(file)!r}, line {number}: {line!r:.99}."
+        )
+    return None if place[2] else ["".join(columns[1].split()), columns[3]]
 
 
 def split_tagged(files: Any, columns: None = None) -> Split:
