@@ -14,6 +14,8 @@ import numpy as np
 
 from kformer.text.vocabulary import SPACE
 
+_BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")  # Pieces of single bytes.
+_NO_DIGITS = re.compile("<0x|>")
 _LINK = re.compile(r"(\d+)([-p?])(\d+)")
 
 
@@ -126,9 +128,8 @@ def _words(pieces):
 
 def _text(pieces):
     """Returns the text of a word's pieces, single bytes among them."""
-    spelled = re.sub(
-        r"(?:<0x[0-9A-F]{2}>)+",
-        lambda match: bytes.fromhex(re.sub("<0x|>", "", match[0])).decode("utf-8", "replace"),
+    spelled = _BYTES.sub(
+        lambda match: bytes.fromhex(_NO_DIGITS.sub("", match[0])).decode("utf-8", "replace"),
         pieces,
     )
     return spelled.replace(SPACE, "")

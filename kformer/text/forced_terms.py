@@ -28,6 +28,7 @@ _LEAST_LOSS = 2.0  # Log-probability that a word loses without its source.
 _CONTINUED = 2  # Places from which the model goes on by itself.
 _ROUNDS = 16  # Most terms of a sentence that are put into its translation.
 _UNSPACED = UNSPACED_WORDS.pattern[1:-1]
+_BETWEEN_SPACES = re.compile(r"\S+")
 _RUN = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 
@@ -158,7 +159,7 @@ def _replaced_words(best, left, lose) -> dict[int, tuple[int, int]]:
     texts = [best[number].draft.text for number in numbers]
     losses = lose(numbers, [left[number][0].rest for number in numbers], texts)
     for number, text, lost in zip(numbers, texts, losses, strict=True):
-        runs = [match.span() for match in re.finditer(r"\S+", text)]
+        runs = [match.span() for match in _BETWEEN_SPACES.finditer(text)]
         if len(runs) != len(lost) or max(lost, default=0) < _LEAST_LOSS:
             continue
         start, end = runs[lost.index(max(lost))]

@@ -37,6 +37,8 @@ HOSTILE = {
     "abbreviations.WHITE_SPACE": [SPACES],
     "abbreviations._LETTER": [("", "a", ""), ("", "a.", "")],
     "abbreviations._WORD_AT_BEGINNING": [("", "a", "1")],
+    "alignment._BYTES": [("", "<0xC3>", ""), ("", "<0xC", "")],
+    "alignment._NO_DIGITS": [("", "<0x", ""), ("", "a", "")],
     "alignment._LINK": [("", "1", "x"), ("", "1-", "x")],
     "amounts._AMOUNT": [
         ("", "1", "x"),
@@ -216,6 +218,7 @@ HOSTILE = {
         ("", "<v ", ""),
     ],
     "tmx._SPACE": [SPACES],
+    "forced_terms._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "forced_terms._RUN": [("", "a", ""), ("", "a ", ""), ("", "犬", "")],
     "word_documents._TEXTS": [("word/header", "1", "x")],
     "word_documents._TEXT_TAG": [
@@ -347,12 +350,11 @@ def test_a_pattern_takes_linear_time(name):
         (r"\s+x", ("", " ", "y")),
         (r"[.)\]][\"')\]]*\s*\Z", ("", ")", "x")),
         (r"<v\s+([^<>]+)>", ("<v", " ", "")),
-        (r"\s*(?:<[^<>]*>)*\s*-", ("", " ", "x")),
     ],
 )
 def test_quadratic_time_is_noticed(pattern, parts):
     work = matching(re.compile(pattern), *parts)
-    assert max(growth(work, 1000, 4000) for _ in range(3)) > MOST_GROWTH
+    assert max(growth(work, 700, 2800) for _ in range(3)) > MOST_GROWTH
 
 
 def test_every_pattern_is_a_constant_of_its_module():
