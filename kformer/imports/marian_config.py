@@ -27,13 +27,6 @@ _NEEDED = {  # Values that a `Transformer` computes, by setting: the first is th
     "right-left": ("false",),
     "ulr": ("false",),
 }
-# Of a network that normalizes before each sub-layer, and each stack at its end.
-_NEEDED_OF_PRE_NORM = {
-    "transformer-preprocess": ("n", "nd"),
-    "transformer-postprocess": ("da", "a"),
-    "transformer-postprocess-top": ("n",),
-    "transformer-decoder-autoreg": ("self-attention",),
-}
 _NEEDED_OF_CELL = {  # Where the decoder is recurrent.
     "dec-cell": ("ssru",),
     "layer-normalization": ("false",),
@@ -53,8 +46,7 @@ _NUMBER = re.compile("[0-9]{1,9}")
 def network_config(settings: Mapping, where: str) -> dict:
     """Returns the sizes by their names in Hugging Face's config.json, "activation" and "cell".
 
-    Also "norm_first", and "alignment_layer", the index of the decoder's layer that aligns words, if
-    it is named.
+    And "alignment_layer", the index of the decoder's layer that aligns words, if it is named.
 
     Args:
         settings: Settings of Marian, as YAML has them.
@@ -63,8 +55,7 @@ def network_config(settings: Mapping, where: str) -> dict:
     Raises:
         ValueError: A `Transformer` cannot compute the network, or a number is missing.
     """
-    norm_first = _value(settings, "transformer-postprocess-top", _NEEDED) == "n"
-    _check(settings, _NEEDED | _NEEDED_OF_PRE_NORM if norm_first else _NEEDED, where)
+    _check(settings, _NEEDED, where)
     cell = _CELLS[_value(settings, "transformer-decoder-autoreg", _NEEDED)]
     if cell == "ssru":
         _check(settings, _NEEDED_OF_CELL, where)
@@ -77,7 +68,6 @@ def network_config(settings: Mapping, where: str) -> dict:
     activation = _value(settings, "transformer-ffn-activation", _NEEDED)
     sizes = {name: int(settings[setting]) for name, setting in _SIZES.items()}
     found = {**sizes, "activation": _ACTIVATIONS[activation], "cell": cell}
-    found["norm_first"] = norm_first
     layer = str(settings.get(_ALIGNMENT, ""))
     if layer == "last" or _NUMBER.fullmatch(layer):
         found["alignment_layer"] = -1 if layer == "last" else int(layer) - 1

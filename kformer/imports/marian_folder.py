@@ -92,11 +92,6 @@ class MarianFolder:
         return _ACTIVATIONS[self.config["activation_function"]]
 
     @property
-    def norm_first(self) -> bool:
-        """Whether each sub-layer normalizes its input: never in a MarianMTModel."""
-        return False
-
-    @property
     def decoder_cell(self) -> str:
         """The sub-layer by which the decoder reads earlier positions, by its name in kformer."""
         return "attention"

@@ -30,7 +30,6 @@ _BIAS = "decoder_ff_logit_out_b"
 _SPECIAL = "special:"
 _INPUT_SCALE = "_QuantMultA"  # How an engine of int8 rounds the inputs of a matrix.
 _LAYER = re.compile(r"(encoder|decoder)_l(\d+)_(self|context|ffn|rnn)_(.+)")
-_TOP = re.compile(r"(encoder|decoder)_top_ln_(scale|bias)")  # Of networks that normalize first.
 _ATTENTION = {"self": "self_attn", "context": "encoder_attn"}
 _PROJECTIONS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
 _CELL = {"W": "input.weight", "Wf": "forget_gate.weight", "bf": "forget_gate.bias"}
@@ -58,11 +57,6 @@ class MarianModel:
     def activation(self) -> str:
         """The activation of the feed-forward networks, by its name in kformer."""
         return self.config["activation"]
-
-    @property
-    def norm_first(self) -> bool:
-        """Whether each sub-layer normalizes its input instead of its output."""
-        return self.config["norm_first"]
 
     @property
     def decoder_cell(self) -> str:
@@ -108,10 +102,6 @@ class MarianModel:
             return {_TABLES[name]: self._with_rows(array, name != "encoder_Wemb")}
         if name == _BIAS:
             return {"final_logits_bias": self._with_rows(array.T, 1).T}
-        if match := _TOP.fullmatch(name):
-            stack, rest = match.groups()
-            kind = "weight" if rest == "scale" else "bias"
-            return {f"model.{stack}.layer_norm.{kind}": np.squeeze(array)}
         match = _LAYER.fullmatch(name)
         if not match:
             return {name: array}  # A part that a `Transformer` lacks: refused by this name.
@@ -150,7 +140,7 @@ class MarianModel:
 
 def _name_of(kind, rest):
     """Returns the name in MarianMTModel of a weight of a layer, or one like them."""
-    norm = re.fullmatch(r"(?:Wo|ffn)_ln_(scale|bias)(?:_pre)?", rest)
+    norm = re.fullmatch(r"(?:Wo|ffn)_ln_(scale|bias)", rest)
     if norm:
         module = {"ffn": "final", "rnn": "ssru"}.get(kind) or _ATTENTION[kind]
         return f"{module}_layer_norm.{'weight' if norm[1] == 'scale' else 'bias'}"

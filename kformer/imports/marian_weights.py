@@ -61,7 +61,6 @@ def network_of(
         "activation": folder.activation,
         "num_decoder_layers": config["decoder_layers"],
         "decoder_cell": folder.decoder_cell,
-        "norm_first": folder.norm_first,
         "forbidden_ids": sorted(folder.forbidden),
         **computed,
     }

@@ -154,7 +154,8 @@ def test_pieces_of_neither_model_are_written_and_never_read(network, tmp_path):
     for tokenizer in (translator.tokenizer, translator.target_tokenizer):
         ids = tokenizer.tokenize([">>fra<< nowhere"]).to_list()[0]
         assert not {*extra} & {*ids[tokenizer.prefix_length(ids) :]}
-        assert tokenizer.detokenize([extra]).numpy()[0].decode() == ">>fra<< nowhere"
+        written = ">>fra<< nowhere" if tokenizer is translator.target_tokenizer else "nowhere"
+        assert tokenizer.detokenize([extra]).numpy()[0].decode() == written
 
 
 def test_ids_that_must_not_be_chosen_are_never_chosen(network, tmp_path):
