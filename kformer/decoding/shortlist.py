@@ -247,9 +247,9 @@ class Selection:
 
 def _filled(is_candidate):
     """Returns bool (B, V) with the first other ids, up to a multiple of 8 candidates."""
-    others = 1 - ops.cast(is_candidate, "int32")
-    number = is_candidate.shape[1] - ops.sum(others, axis=-1, keepdims=True)
-    rank = ops.cumsum(others, axis=-1)  # From 1, at each id that is no candidate.
+    excluded = 1 - ops.cast(is_candidate, "int32")
+    number = is_candidate.shape[1] - ops.sum(excluded, axis=-1, keepdims=True)
+    rank = ops.cumsum(excluded, axis=-1)  # From 1, at each id that is no candidate.
     return ops.logical_or(is_candidate, rank <= _missing(number))
 
 

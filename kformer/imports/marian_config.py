@@ -67,11 +67,11 @@ def network_config(settings: Mapping, where: str) -> dict:
         )
     activation = _value(settings, "transformer-ffn-activation", _NEEDED)
     sizes = {name: int(settings[setting]) for name, setting in _SIZES.items()}
-    found = {**sizes, "activation": _ACTIVATIONS[activation], "cell": cell}
+    config = {**sizes, "activation": _ACTIVATIONS[activation], "cell": cell}
     layer = str(settings.get(_ALIGNMENT, ""))
     if layer == "last" or _NUMBER.fullmatch(layer):
-        found["alignment_layer"] = -1 if layer == "last" else int(layer) - 1
-    return found
+        config["alignment_layer"] = -1 if layer == "last" else int(layer) - 1
+    return config
 
 
 def _value(settings, name, needed):

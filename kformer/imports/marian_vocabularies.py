@@ -75,10 +75,10 @@ def vocabulary_files(folder: Path, names: Sequence[str]) -> list[Path]:
         ValueError: It is not clear which file belongs to which side.
     """
     for pattern, words in _OTHERS.items():
-        if found := sorted(folder.glob(pattern)):
+        if refused := sorted(folder.glob(pattern)):
             raise ValueError(
                 f"Text must be split by SentencePiece: models with {words} cannot be imported. "
-                f"Received: {str(folder)!r}, which holds {_names(found)}."
+                f"Received: {str(folder)!r}, which holds {_names(refused)}."
             )
     named = [folder / Path(name).name for name in names]
     if named and all(file.is_file() for file in named):

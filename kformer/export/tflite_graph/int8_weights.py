@@ -94,15 +94,15 @@ def _largest_integers(rows):
     """
     largest = np.abs(rows).max(axis=1)
     shares = np.divide(rows, largest[:, None], where=largest[:, None] > 0, out=np.zeros_like(rows))
-    found = np.full(len(rows), _MAX_INT8, np.float32)
+    integers = np.full(len(rows), _MAX_INT8, np.float32)
     pending = np.flatnonzero(largest)
     beginnings = shares[pending, :_TRIED]
     for integer in range(1, _MAX_INT8 + 1):
         likely = np.flatnonzero(_are_integers(beginnings * np.float32(integer)))
         exact = likely[_are_integers(shares[pending[likely]] * np.float32(integer))]
-        found[pending[exact]] = integer
+        integers[pending[exact]] = integer
         pending, beginnings = np.delete(pending, exact), np.delete(beginnings, exact, axis=0)
-    return found
+    return integers
 
 
 def _are_integers(rows):
