@@ -275,7 +275,9 @@ def test_a_command_prints_what_a_guide_shows(guide, demo_folder, command):
         results = [command(*words) for words in lines]
         assert not any(result.returncode for result in results), results
         printed = [without_measurements(result.stdout) for result in results]
-        assert without_measurements(shown) in printed
+        parts = without_measurements(shown).split("...")
+        pattern = ".*".join(map(re.escape, parts))
+        assert any(re.fullmatch(pattern, text) for text in printed), (shown, printed)
 
 
 @pytest.mark.prove
