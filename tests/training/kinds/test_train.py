@@ -16,6 +16,7 @@ import kformer
 from kformer.training import Perplexity, Recipe, train, translation_dataset
 from kformer.training.recipes.pace import pace_of
 from kformer.training.run.history_picture import draw_history
+from kformer.training.run.outcome import useless_translator
 from kformer.training.run.run_folder import clear
 from support.disturbances import Spoil
 from support.training.same_run import read
@@ -47,6 +48,17 @@ def test_the_run_config_holds_the_recipe_and_the_files(tiny_run, tiny_recipe, pa
     }
     assert config["pairs"] == 300
     assert config["finished"] is True
+
+
+def test_a_run_that_has_learned_too_little_is_recorded_as_of_no_use(tiny_run, parallel_text):
+    folder, translator = tiny_run
+    sources, references = (
+        parallel_text[f"valid.{language}"].read_text("utf-8").splitlines()
+        for language in ("de", "en")
+    )
+    scores = kformer.bleu(translator.translate(sources), references).value, 0.0
+    assert useless_translator(*scores, None)
+    assert read(folder / "run.json")["useful"] is False
 
 
 def test_the_history_holds_every_metric_of_every_epoch(tiny_run, tiny_recipe):
