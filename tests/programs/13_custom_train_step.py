@@ -21,7 +21,9 @@ class Copier(keras.Model):
             loss = self.compute_loss(ids, answers, self(ids, training=True))
         gradients = tape.gradient(loss, self.trainable_variables)
         self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
-        return {"loss": loss}
+        for metric in self.metrics:
+            metric.update_state(loss)
+        return {metric.name: metric.result() for metric in self.metrics}
 
 
 model = Copier()
