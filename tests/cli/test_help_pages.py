@@ -50,7 +50,7 @@ def test_a_page_of_training_shows_the_numbers_of_its_recipe(command):
     numbers = {"train": "tiny", "classify train": "texts", "tag train": "words", "lm train": "lm"}
     for words, recipe in {**numbers, "distill": "student-tiny"}.items():
         page = " ".join(command(*words.split(), "--help").stdout.split())
-        assert f"Passes over the text. [{recipe}: {Recipe.named(recipe).epochs}]" in page
+        assert f"Width of the model. [{recipe}: {Recipe.named(recipe).d_model}]" in page
 
 
 def test_a_page_of_training_lists_recipes_of_its_kind_alone(command):
