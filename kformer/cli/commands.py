@@ -38,7 +38,7 @@ _COMMANDS = {
     "translate": _Command(
         "translate",
         _START,
-        'kformer translate runs/de-en "Ein Hund läuft."\n'
+        'kformer translate demo "Ein Hund läuft."\n'
         "kformer translate runs/de-en --input page.html --output page.en.html",
     ),
     "evaluate": _Command(
@@ -128,7 +128,7 @@ def app_for(arguments: list[str]) -> typer.Typer:
     app = typer.Typer(
         cls=HelpOfGroup,
         help="Train a translator on your own text, serve it, put it on a phone.\n\n"
-        'To begin, try `echo "Guten Morgen!" | kformer translate demo`; `kformer COMMAND --help` '
+        'To begin, try `kformer translate demo "Guten Morgen!"`; `kformer COMMAND --help` '
         "describes a command.",
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -1,6 +1,7 @@
 """No command replaces a file that it reads, whatever name its output has."""
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -99,7 +100,7 @@ def test_the_same_file_has_many_names(refused, written, tmp_path, monkeypatch, s
 def test_a_folder_that_is_replaced_must_not_hold_the_model_to_start_from(refused, tmp_path):
     run = tmp_path / "run"
     run.mkdir()
-    (run / "translator.keras").write_bytes(b"PK")
+    shutil.copy(MODEL.with_suffix(".keras"), run)
     words = ["train", "--source", "a", "--target", "b", "--output", run, "--warm-start", run]
     assert refused(*words, "--overwrite") == (
         "kformer: A folder that is replaced must not hold an input. "
