@@ -1,7 +1,8 @@
 """A server of translators over HTTP, for any saved form: `kformer serve`.
 
 - `application`: `create_app`, the ASGI application, and `RequestLimits` of what a request may ask.
-- `hosted_models`: the models of a server, by name and by pair of languages.
+- `hosted_files`: `host`, which loads saved forms. `hosted_models`: the models of a server, by name
+  and by pair of languages.
 - `batcher`: the queue in which sentences of many requests are translated together.
 - `hosted_documents`: files and texts with markup, by these models. `document_workers`,
   `document_process`: the processes that translate files. `translated_files`: files that wait for

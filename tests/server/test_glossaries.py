@@ -4,7 +4,7 @@ import pytest
 
 import kformer
 from kformer.documents.document_translation import translate_content, translate_markup
-from kformer.server.hosted_models import host
+from kformer.server.hosted_files import host
 from kformer.server.hosted_signatures import HostedSignature, with_glossaries
 from kformer.serving import Client
 from server.test_files_and_html import fetched, posted

@@ -11,7 +11,8 @@ import pytest
 import kformer
 from kformer.cli.serve import _listening
 from kformer.server import host, openai_style
-from kformer.server.hosted_models import _name_languages, for_languages
+from kformer.server.hosted_files import _name_languages
+from kformer.server.hosted_models import for_languages
 from kformer.server.refusals import Refusal
 from server.test_hosted_documents import hosted
 from support import toy
