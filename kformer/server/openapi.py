@@ -80,10 +80,12 @@ _RESPONSES = {
     "400": {"description": "The request is malformed, or nothing here can answer it"},
     "401": {"description": "A key is needed"},
     "403": {"description": "The key is not valid"},
-    "408": {"description": "The request came too slowly"},
     "404": {"description": "There is no such model or file"},
+    "405": {"description": "The address takes another method, which `Allow` names"},
+    "408": {"description": "The request came too slowly"},
     "413": {"description": "The request is too large"},
     "429": {"description": "Too many texts wait; `Retry-After` has the seconds to wait"},
+    "503": {"description": "The server ends, or has too many connections"},
 }
 
 

@@ -1,5 +1,7 @@
 // Shows how a program asks the server.
 
+import { keptKey } from "./server-key.js";
+
 const element = (id) => document.getElementById(id);
 
 /** Shows a command that translates an example. */
@@ -10,6 +12,8 @@ export function offerApi({ source_language: source, target_languages: targets, d
   const body = JSON.stringify(fields, null, 1).replace(/\n ?/g, " ").replace("{ ", "{").replace(" }", "}");
   const address = new URL("translate", import.meta.url);
   // In a shell, a string in single quotes has none inside.
-  element("api-example").textContent = `curl ${address} -d '${body.replaceAll("'", "\\u0027")}'`;
+  const quoted = `'${body.replaceAll("'", "\\u0027")}'`;
+  const key = keptKey() ? " -H 'X-API-Key: KEY'" : "";
+  element("api-example").textContent = `curl ${address}${key} -d ${quoted}`;
   element("api").hidden = false;
 }

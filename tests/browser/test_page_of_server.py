@@ -76,6 +76,8 @@ def test_it_asks_for_the_key_that_the_server_needs(browser, toy_tflite):
             assert refused["state"] == "failed"
         assert browser("enterKey", key)["state"] == "ready"
         assert browser("fields")["shown"] == []
+        command = browser("look", "document.getElementById('api-example').textContent")
+        assert command.startswith(f"curl {api.url}/translate -H 'X-API-Key: KEY' -d '{{")
         expected = PocketTranslator(toy_tflite).translate([line])
         assert browser("translate", line)["lines"] == expected
         assert browser("reload")["state"] == "ready"  # The tab keeps the key.
