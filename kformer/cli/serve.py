@@ -1,6 +1,7 @@
 """`kformer serve`."""
 
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -127,6 +128,8 @@ def serve(
             timeout_graceful_shutdown=_GRACE,
             h11_max_incomplete_event_size=_HEADERS,
         )
+        # The lines of JSON have a status 503 for each request that the end of the grace cuts off.
+        logging.getLogger("uvicorn.error").addFilter(lambda record: "graceful" not in record.msg)
         for number in (signal.SIGINT, signal.SIGTERM):
             # The server has handlers of its own. When it has ended, it restores these and sends
             # itself the signal again, which would look like a failure.
