@@ -29,7 +29,7 @@ def read_tagged(file):
     """
     words, labels, is_treebank = [], [], _is_treebank(file)
     for number, line in enumerate(read_lines(file), start=1):
-        columns = _of_treebank(line, number, file) if is_treebank else line.split()
+        columns = _treebank_columns(line, number, file) if is_treebank else line.split()
         if columns is None:
             continue
         if len(columns) > 1 and columns[0] != "-DOCSTART-":
@@ -60,7 +60,7 @@ def _is_treebank(file):
     return False
 
 
-def _of_treebank(line, number, file):
+def _treebank_columns(line, number, file):
     """Returns the form and the part of speech in a line, none for the end of a text.
 
     None for a line that is left out.
