@@ -30,7 +30,27 @@ def translator(tmp_path_factory):
     network = marian.transformer(WORDS.pieces)
     folder = tmp_path_factory.mktemp("pretrained") / "marian"
     config = {"max_position_embeddings": 24}  # Short, so that exports take less time.
+    free = kformer.from_marian(marian.write_folder(folder, WORDS, network, **config))
+    config["bad_words_ids"] = [[first_id(free)]]
+    folder = folder.with_name("forbidding")
     return kformer.from_marian(marian.write_folder(folder, WORDS, network, **config))
+
+
+def first_id(translator):
+    """The first id of a translation: the likeliest there."""
+    [[best]] = translator.translations(TEXTS[:1])
+    return translator.target_tokenizer.tokenize([best.text]).to_list()[0][0]
+
+
+def test_a_forbidden_id_is_not_written_and_keeps_its_probability(translator):
+    [forbidden] = translator.transformer.forbidden_ids
+    for beam_size in (1, 3):
+        answers = translator.translate(TEXTS, beam_size)
+        rows = translator.target_tokenizer.tokenize(answers).to_list()
+        assert not any(forbidden in row for row in rows)
+    piece = translator.target_tokenizer.pieces([forbidden])[0].replace("▁", " ").strip()
+    [scored] = translator.score(TEXTS[:1], [f"{piece} haus"])
+    assert scored.token_log_probabilities[0] > -3  # Likely all the same.
 
 
 @pytest.mark.prove

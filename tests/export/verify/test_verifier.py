@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from kformer import Translator, bleu, chrf
+from kformer import Shortlist, Translator, bleu, chrf
 from kformer.cli.export_options import Exports
 from kformer.cli.export_writing import write_exports
 from kformer.decoding.decoder_step import DecoderStep, start_decoding
@@ -220,3 +220,17 @@ def test_ids_of_another_score_excuse_nothing(tied_translator, file):
             file,
             tokenize=lambda text: ([*worse, pieces.end_id], True),
         )
+
+
+@pytest.mark.prove  # A search among all ids, and one among few.
+def test_the_cost_of_a_shortlist_is_measured_and_warned_of(toy_translator, toy_shortlist):
+    parts = toy_shortlist.ends, toy_shortlist.entries, toy_shortlist.order, toy_shortlist.always
+    shortlisted = toy_translator.copy()
+    shortlisted.shortlist = Shortlist(*parts, 19, toy_shortlist.vocabularies)
+    sources, references = toy.SOURCES[:40], toy.TARGETS[:40]
+    with pytest.warns(UserWarning, match=r"shortlist leaves out words.*Received: BLEU .* without"):
+        [few] = Verifier(shortlisted, sources, references).reports
+    [among_all] = Verifier(toy_translator, sources, references).reports
+    assert few.bleu < few.bleu_without_shortlist - 0.3
+    assert few.bleu_without_shortlist == among_all.bleu
+    assert among_all.bleu_without_shortlist is None
