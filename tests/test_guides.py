@@ -260,7 +260,7 @@ def printing(guide):
 
 def without_measurements(text):
     """The text with "#" for what differs between machines: scores, memory and times."""
-    sentences = re.split(r"(?<=\.)\s+", text)
+    sentences = re.split(r"(?<=[^.]\.)\s+", text)
     for number, sentence in enumerate(sentences):
         if re.search("takes|BLEU", sentence):
             number_or_unit = r"\d[\d.,:]*\d|\d|seconds?|minutes?|hours?"
