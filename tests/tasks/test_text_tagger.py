@@ -3,6 +3,7 @@
 import itertools
 import random
 import warnings
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -14,7 +15,7 @@ from kformer.export import Verifier, export_saved_model, export_tflite
 from kformer.text.text_files import read_lines
 from kformer.training import Recipe, train_tagger
 from kformer.training.data.batching import BatchOptions
-from kformer.training.kinds.tagging_learner import tagging_windows
+from kformer.training.kinds.tagging_learner import report, tagging_windows
 from kformer.training.kinds.tagging_task import read_tagged, split_tagged
 from support.reference import perturbed
 
@@ -159,3 +160,13 @@ def test_a_word_may_be_a_number_sign(tmp_path):
     file = tmp_path / "en.conll"
     file.write_text("# O\n1 O\n")
     assert [*read_tagged(file)] == [(["#", "1"], ["O", "O"])]
+
+
+def test_a_report_cuts_a_long_list_of_labels_and_asks_about_it():
+    counts = {f"L{number}": number for number in range(1, 501)}
+    task = SimpleNamespace(
+        training=SimpleNamespace(counts=counts), validation=[], files={"train": ["a.conll"]}
+    )
+    first, question = report(SimpleNamespace(task=task)).splitlines()
+    assert first.startswith("125,250 words with 500 labels: L481, L482, ")
+    assert first.endswith(", L500 and 480 others.") and "last column of a.conll?" in question
