@@ -247,7 +247,7 @@ def test_the_suffix_decides_the_format(name, start, tmp_path):
 
 
 def test_an_unknown_suffix_names_the_known_ones(tmp_path):
-    with pytest.raises(ValueError, match=r"'.pdf', '.png', '.svg'.*Received: path=.*a.gif"):
+    with pytest.raises(ValueError, match=r"\.pdf, \.png or \.svg\. Received: path='.*a\.gif'"):
         save_figure(plot_history({"loss": [1.0]}), tmp_path / "a.gif")
 
 
