@@ -111,7 +111,6 @@ SETTINGS = {
     "autosummary_generate": False,
     "autodoc_inherit_docstrings": False,  # Keras's own are not ours to show.
     "autodoc_member_order": "bysource",
-    "autodoc_preserve_defaults": True,  # As they are written, such as sys.stderr.
     "add_module_names": False,
     "suppress_warnings": ["ref.python"],  # An attribute's name that several classes have.
     "default_role": "code",
@@ -275,12 +274,16 @@ def as_reference(code):
 
 
 def with_signature(app, kind, name, value, options, arguments, result):
-    """The arguments of a layer's `__init__`: Keras hides them behind a `__new__` of its own."""
+    """The arguments of a layer's `__init__`, which Keras hides behind a `__new__` of its own.
+
+    A stream that is a default is named as it is written, such as `sys.stderr`.
+    """
     if kind == "class" and arguments == "(*args, **kwargs)":
         parameters = [*inspect.signature(value.__init__).parameters.values()][1:]
         parameters = [one.replace(annotation=inspect.Parameter.empty) for one in parameters]
         arguments = str(inspect.Signature(parameters))
-    return arguments, result
+    stream = r"<_io\.TextIOWrapper name='<(\w+)>'[^>]*>"
+    return arguments and re.sub(stream, r"sys.\1", arguments), result
 
 
 def is_field(app, kind, name, value, skip, options):
