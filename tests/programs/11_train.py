@@ -10,9 +10,8 @@ def said_by(call):
 
 
 assert "kformer.training.train" in said_by(lambda: kformer.train("tiny"))
-train = kformer.training.train
-message = said_by(lambda: train("tiny", source="text.de", target="text.en", output="run"))
-assert "source_files" in message, message
-recipe = kformer.training.Recipe.named("tiny", epochs=1, num_layers=1, d_model=16, d_ff=32)
 assert "learning_rate_scale" in said_by(lambda: kformer.training.Recipe.named("tiny", lr=1))
-print(recipe)
+sizes = {"vocab_size": 280, "num_layers": 1, "d_model": 16, "d_ff": 32}
+recipe = kformer.training.Recipe.named("quick", epochs=1, **sizes)
+translator = kformer.training.train(recipe=recipe, source="text.de", target="text.en", output="run")
+assert isinstance(translator, kformer.Translator)
