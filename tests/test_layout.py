@@ -55,12 +55,9 @@ def test_a_folder_is_described_with_each_of_its_modules(name):
     assert {part for part in parts if f"`{part}`" not in documentation} == set()
 
 
-def test_a_file_has_a_name_of_its_own_and_at_most_400_lines():
+def test_a_file_has_a_name_of_its_own():
     stems = collections.Counter(path.stem for path in MODULES.values() if path.stem != "__init__")
     assert [stem for stem, count in stems.items() if count > 1] == []
-    assert [
-        name for name, path in MODULES.items() if len(path.read_text().splitlines()) > 400
-    ] == []
 
 
 def test_a_folder_holds_at_least_five_files_and_is_at_most_two_deep():

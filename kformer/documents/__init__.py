@@ -5,6 +5,7 @@
 - `document_kinds`: the kinds, by name and by suffix.
 - `character_sets`: bytes to characters and back, exactly.
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text.
+- `amounts`: whether a translation has the numbers of its source.
 - `icu_messages`: the forms of plurals in placeholders.
 - `asking`: a translator's answers, each distinct text once.
 - `placement`, `word_places`, `pair_alignment`: markup back into a translation.

@@ -222,12 +222,12 @@ class Doubt(NamedTuple):
 
     def __str__(self):
         text = f"{self.flagged:,} of {self.total:,} translations are flagged as unsure"
-        others = self.poor - self.right
+        missed = self.poor - self.right
         if not self.poor:
             return f"{text}; none is poor"
         if not self.flagged:
-            return f"{text}; {others:,} are poor"
-        return f"{text}: {self.right:,} of these are poor, and {others:,} of the others"
+            return f"{text}; {missed:,} are poor"
+        return f"{text}: {self.right:,} of these are poor, and {missed:,} of the others"
 
 
 def doubt_of(qualities: Sequence[float], scores: Sequence[float], threshold: float) -> Doubt:

@@ -77,8 +77,8 @@ def suited_to(recipe: Recipe, ids: float) -> Suited:
     ids, accumulated = max(1, ids), recipe.gradient_accumulation
     tokens = recipe.tokens_per_batch
     if not tokens:
-        of_steps = int(ids * EPOCHS / (_STEPS * accumulated))
-        tokens = min(max(of_steps // _MULTIPLE * _MULTIPLE, SMALLEST_BATCH), LARGEST_BATCH)
+        wanted = int(ids * EPOCHS / (_STEPS * accumulated))
+        tokens = min(max(wanted // _MULTIPLE * _MULTIPLE, SMALLEST_BATCH), LARGEST_BATCH)
         tokens = max(tokens, recipe.max_length)
     epochs = math.ceil(_STEPS * accumulated * tokens / ids)
     epochs = min(max(epochs, EPOCHS), MOST_EPOCHS)
