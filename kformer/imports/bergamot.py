@@ -71,8 +71,8 @@ def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
 
     With `shortlist`, the folder's shortlist becomes `Translator.shortlist`: translations are then
     those of Firefox's engine, word for word. Without it, the search is as good, and as fast in
-    Python and the SavedModel; a sentence takes a tenth longer in a `.tflite` file. Settings of the
-    search in config*.yml become the search defaults, as for `kformer.from_marian`.
+    Python; one sentence takes 1.4 times as long in a `.tflite` file. Settings of the search in
+    config*.yml become the search defaults, as for `kformer.from_marian`.
     Languages, licence and scores of metadata.json, of this model's entry in registry.json or of the
     model card, README.md, go into `Translator.about`. Symbols that the trainer of a vocabulary
     reserved, such as "__source__", are text like any other: no sentence is written with them.
