@@ -4,14 +4,16 @@
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kformer.pocket.pocket_translator import PocketTranslator
+if TYPE_CHECKING:  # The command line imports this module, also for --help.
+    from kformer.pocket.pocket_translator import PocketTranslator
 
 DEMO = "demo"  # Stands for the model at the command line.
 DEMO_FILE = Path(__file__).with_name("demo.tflite")
 
 
-def demo() -> PocketTranslator:
+def demo() -> "PocketTranslator":
     """Returns the translator in the package, from German to English, at once and offline.
 
     It learned the 20,000 short sentences of the built-in phrasebook, which `kformer demo` trains
@@ -22,4 +24,6 @@ def demo() -> PocketTranslator:
         >>> kformer.demo().translate("Ich möchte ein Bier.")
         'I want a beer.'
     """
+    from kformer.pocket.pocket_translator import PocketTranslator
+
     return PocketTranslator(DEMO_FILE)

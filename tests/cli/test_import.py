@@ -86,8 +86,8 @@ def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_pat
     config = json.loads((folder / "config.json").read_text("utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "t5"}), "utf-8")
     assert refusal() == (
-        "kformer: The config.json of a MarianMTModel must have model_type='marian'. "
-        f"Received: model_type='t5' in '{folder}'."
+        "kformer: Models of T5, with relative positions and RMSNorm, cannot be imported: a folder "
+        f"of MarianMTModel is needed. Received: model_type='t5' in '{folder}'."
     )
 
 

@@ -54,7 +54,7 @@ def test_what_cannot_be_drawn_is_refused(refused, tmp_path, arguments, said):
 
 def test_a_picture_needs_a_name_that_says_its_format(refused, tmp_path):
     line = refused("plot", "positions", "--output", tmp_path / "p.bmp")
-    assert "must end in one of" in line
+    assert "must end in .pdf, .png or .svg. Received: path=" in line
 
 
 def test_a_folder_without_a_history_or_with_a_damaged_one_is_refused(refused, tiny_run, tmp_path):

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -180,8 +181,11 @@ def test_several_translations_need_to_be_told_apart(refused, toy_keras):
     assert "beam_size=1, n_best=2" in message
 
 
-def test_numbers_are_checked_before_the_model_is_read(refused, written):
-    path = written("model.keras", b"PK, but no model")
+def test_numbers_are_checked_before_the_model_is_read(refused, toy_keras, tmp_path):
+    path = tmp_path / "no_weights.keras"
+    with zipfile.ZipFile(toy_keras) as whole, zipfile.ZipFile(path, "w") as part:
+        for name in {*whole.namelist()} - {"model.weights.h5"}:
+            part.writestr(name, whole.read(name))
     message = refused("translate", path, "--top-p", 2)
     assert "`top_p` must be at most 1. Received: top_p=2.0." in message
 

@@ -73,7 +73,7 @@ def test_a_folder_without_a_search_is_searched_greedily(folder, tmp_path):
     assert old.options == greedy.options
     assert old.translate(TEXTS[:20]) == greedy.translate(TEXTS[:20])
     path.write_text(json.dumps({**description, "search": {"beams": 2}}), "utf-8")
-    with pytest.raises(ValueError, match=r"must have options of a search.*'beams'"):
+    with pytest.raises(ValueError, match=r"must have options of a search.*`beams`"):
         kformer.load(tmp_path / "old")
 
 

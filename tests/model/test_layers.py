@@ -32,11 +32,13 @@ def test_its_config_makes_another_like_it(layer_class, settings, shapes):
 @every_layer
 def test_every_constructor_argument_is_an_attribute(layer_class, settings, shapes):
     layer = layer_class(**settings)
-    arguments = inspect.signature(layer_class).parameters.keys() - {"kwargs"}
-    for name in arguments:
+    parameters = {**inspect.signature(layer_class).parameters}
+    del parameters["kwargs"]
+    config = layer.get_config()  # Without some arguments that have their default.
+    for name, parameter in parameters.items():
         value = getattr(layer, name)  # `Transformer.dropout` is a layer, named so in saved files.
-        assert getattr(value, "rate", value) == layer.get_config()[name]
-    assert settings.keys() <= arguments
+        assert getattr(value, "rate", value) == config.get(name, parameter.default)
+    assert settings.keys() <= parameters.keys()
 
 
 @pytest.mark.prove

@@ -66,9 +66,12 @@ def test_of_a_long_text_the_beginning_counts_and_a_warning_says_so(exported, tin
     assert_says(found, tiny_classifier.predict(["wir", part]))
 
 
-def test_a_string_is_no_list_of_texts(exported):
-    with pytest.raises(TypeError, match="Received: texts='wir ruft uns'"):
-        PocketClassifier(exported).predict("wir ruft uns")
+def test_a_string_has_one_prediction(exported):
+    classifier = PocketClassifier(exported)
+    expected = classifier.predict(["wir ruft uns"])
+    found = classifier.predict("wir ruft uns")
+    assert found.label == expected.labels[0]
+    np.testing.assert_array_equal(found.probabilities, expected.probabilities[0])
 
 
 @pytest.mark.prove

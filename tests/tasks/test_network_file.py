@@ -56,7 +56,7 @@ def test_a_functional_model_of_layers_of_keras_and_of_ours_is_loaded(saved):
     path = saved(model)
     loaded = kformer.load(path)
     np.testing.assert_allclose(loaded(IDS), model(IDS), atol=1e-6)
-    assert loaded.optimizer.name == "adam"
+    assert loaded.optimizer.name.startswith("adam")
     with pytest.raises(ValueError, match=r"a tokenizer.*which holds a Functional"):
         host([path])
 

@@ -7,6 +7,7 @@ import time
 import tensorflow as tf
 
 from kformer.backend import in_parts
+from kformer.training.recipes.pace import suited_to
 from kformer.training.recipes.recipe import NO_CONSISTENCY, Recipe
 
 # Fitted to the peak memory and the speed of the tiny and the base model, in float32 on two cores.
@@ -34,7 +35,7 @@ class TrainingCost:
         >>> from kformer.training import Recipe, training_cost
         >>> cost = training_cost(Recipe.named("tiny"), source_tokens=10**6, target_tokens=10**6)
         >>> cost.parameters, cost.epochs
-        (2349056, 20)
+        (2349568, 20)
     """
 
     parameters: int
@@ -112,6 +113,7 @@ def training_cost(
         '2,349,568 parameters'
     """
     recipe = Recipe.named(recipe) if isinstance(recipe, str) else recipe
+    recipe = suited_to(recipe, max(source_tokens, target_tokens)).recipe
     d, ff, encoder_layers = recipe.d_model, recipe.d_ff, recipe.num_layers
     decoder_layers = recipe.num_decoder_layers or encoder_layers
     if classes or one_stack:
