@@ -13,9 +13,10 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from support.processes import printed_by
+from support.release import choose_archived
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ["pyproject.toml", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE"]
+SOURCES = ["pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"]
 SOURCES += [".readme", "kformer", "training", "export", "tests"]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 NAME = f"kformer-{VERSION}"
@@ -31,6 +32,7 @@ def built(tmp_path_factory):
             shutil.copytree(path, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(path, checkout / name, follow_symlinks=False)
+    choose_archived(checkout)
     result = subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "--outdir", output, checkout],
         capture_output=True,

@@ -44,6 +44,7 @@ def main():
         checkout, built = Path(folder, "checkout"), Path(folder, "dist")
         _show("Building ...")
         unpack(checkout)
+        choose_archived(checkout)
         project = tomllib.loads((checkout / "pyproject.toml").read_text("utf-8"))["project"]
         _link_readme(checkout, project)
         _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", built, checkout)
@@ -70,6 +71,11 @@ def unpack(folder: Path):
     _git("archive", "--output", str(archive), "HEAD")
     with tarfile.open(archive) as members:
         members.extractall(folder, filter="tar")
+
+
+def choose_archived(checkout: Path):
+    """Tells setuptools which other files an archive of the sources holds: no tests, for example."""
+    shutil.copyfile(Path(__file__).with_name("sdist_manifest.in"), checkout / "MANIFEST.in")
 
 
 def _link_readme(checkout, project):
