@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
+from kformer.near_names import check_names
+
 # The range of float32, in which everything is computed.
 _LARGEST, _SMALLEST = 3.4e38, 1.2e-38
 UNKNOWN_LANGUAGE = "unknown target language"  # How a flag of a server's answer begins.
@@ -271,9 +273,13 @@ def one_or_many(
     names = [*signature.parameters]
     place = 1 if names[0] == "self" else 0
     name, parallel = names[place], {"targets", "prefixes"} & {*names}
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    checks_names = inspect.Parameter.VAR_KEYWORD not in kinds  # Otherwise the method does.
 
     @functools.wraps(method)
     def answer(*args, **kwargs):
+        if checks_names:
+            check_names(method.__name__, kwargs, names[place:])
         text = single_text(name, args[place] if len(args) > place else kwargs.get(name))
         if text is None:
             return method(*args, **kwargs)

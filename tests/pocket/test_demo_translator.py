@@ -139,3 +139,8 @@ def test_the_command_makes_the_packaged_file(demo, translator, tmp_path):
         if field == "training":
             ours, theirs = ({**facts, "best": None} for facts in (ours, theirs))
         assert ours == theirs
+
+
+def test_an_unknown_argument_is_answered_with_the_near_one():
+    with pytest.raises(TypeError, match=r"`translate` has no argument `progres`; use `progress`"):
+        kformer.demo().translate("Ein Hund läuft.", progres=print)
