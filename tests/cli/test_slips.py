@@ -99,7 +99,7 @@ def test_a_checkpoint_is_the_beginning_of_names(refused, tmp_path):
 
 
 def test_a_file_that_cannot_be_written_has_the_name_that_was_typed(tmp_path):
-    """And not the name of the temporary file beside it."""
+    """The message does not show the temporary file beside it."""
 
     def fail(*_):
         raise OSError(5, "Input/output error", str(temporary / "part"))
