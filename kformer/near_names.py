@@ -21,7 +21,7 @@ _WORDS = {  # Our names, each with words for it elsewhere.
     "epochs": "num_epochs n_epochs max_epochs num_train_epochs",
     "gradient_accumulation": "accumulation_steps gradient_accumulation_steps update_freq",
     "input": "i infile file",
-    "learning_rate_scale": "lr learning_rate",
+    "learning_rate": "lr peak_lr max_lr learning_rate_init",
     "length_penalty": "alpha lenpen",
     "load": "load_model from_pretrained open restore",
     "max_length": "max_new_tokens max_tokens max_len max_seq_len max_seq_length "

@@ -13,8 +13,8 @@ from support.processes import run_python
 
 RECIPE = [field.name for field in dataclasses.fields(Recipe)]
 ELSEWHERE = {  # As Keras, PyTorch, Hugging Face and OpenNMT call the numbers of a recipe.
-    "lr": "learning_rate_scale",
-    "learning_rate": "learning_rate_scale",
+    "lr": "learning_rate",
+    "max_lr": "learning_rate",
     "batch_size": "tokens_per_batch",
     "dff": "d_ff",
     "intermediate_dim": "d_ff",
@@ -51,7 +51,7 @@ def test_a_known_name_means_itself():
     [
         (
             lambda: Recipe.named("tiny", lr=1),
-            r"`Recipe` has no argument `lr`; use `learning_rate_scale`\. Received: lr=1\.",
+            r"`Recipe` has no argument `lr`; use `learning_rate`\. Received: lr=1\.",
         ),
         (
             lambda: kformer.SearchOptions(num_beams=4),

@@ -11,7 +11,7 @@ from kformer.arguments import check_integer
 from kformer.cli.attention_command import attention
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable
-from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.training.recipes.recipe import Recipe, peak_scale, recipe_names
 
 Picture = Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.")]
 
@@ -60,9 +60,7 @@ def schedule(
     _check(output)
     with quiet():
         schedules = {
-            name: training.WarmupSchedule(
-                recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale
-            )
+            name: training.WarmupSchedule(recipe.d_model, recipe.warmup_steps, peak_scale(recipe))
             for name, recipe in recipes.items()
         }
         _save(plot.plot_schedules(schedules, steps), output)

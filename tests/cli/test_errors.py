@@ -26,7 +26,7 @@ from support import toy
         ),
         (["translate", "model", "-o", "a"], "has no option -o: use --output. Received: -o."),
         (["translate", "model", "-i", "a"], "has no option -i: use --input."),
-        (["train", "--lr", "3"], "has no option --lr: use --learning-rate-scale."),
+        (["train", "--lr", "3"], "has no option --lr: use --learning-rate."),
         (["train", "--batch-size", "3"], "has no option --batch-size: use --tokens-per-batch."),
         (["train", "--gpu", "3"], "has no option --gpu: use --devices."),
         (["translate", "model", "--gpu"], "--gpu; `kformer translate --help` lists all."),

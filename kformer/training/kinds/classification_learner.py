@@ -199,7 +199,8 @@ def report(prepared: Prepared) -> str:
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
     labelled = labelled_report(prepared.task, tokenizer, prepared.text, prepared.origin)
     cost = training_cost(recipe, labelled.tokens, 0, classes=len(labelled.counts))
-    return "\n".join([str(labelled), *cost.lines(), *pace_of(recipe, labelled.batches).lines()])
+    pace = pace_of(recipe, labelled.batches, prepared.is_trained)
+    return "\n".join([str(labelled), *cost.lines(), *pace.lines()])
 
 
 def scores(prepared: Prepared, _: TextClassifier) -> list:

@@ -284,7 +284,8 @@ def report(prepared: Prepared) -> str:
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
     text = text_report(*prepared.text, tokenizer, prepared.origin, documents)
     cost = training_cost(recipe, text.tokens, text.tokens, one_stack=True)
-    return "\n".join([str(text), *cost.lines(), *pace_of(recipe, text.batches).lines()])
+    pace = pace_of(recipe, text.batches, prepared.is_trained)
+    return "\n".join([str(text), *cost.lines(), *pace.lines()])
 
 
 def scores(prepared: Prepared, _: LanguageModel) -> list:

@@ -19,7 +19,7 @@ class LanguageTask(OneTextTask):
     """A language model, trained on plain text: "text" and "valid_text"."""
 
     kind = LANGUAGE_MODEL
-    monitors = ("loss",)
+    monitors = ("loss", "perplexity")
     learning = "kformer.training.kinds.language_learner"
     names = "text", "valid_text"
     options: LanguageOptions

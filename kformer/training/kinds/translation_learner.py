@@ -101,7 +101,8 @@ def report(prepared: Prepared) -> str:
         tokens = corpus.source_tokens, corpus.target_tokens
     if task.directions:
         lines.append(_directions_in_words(task))
-    lines += [*training_cost(recipe, *tokens).lines(), *pace_of(recipe, number).lines()]
+    lines += training_cost(recipe, *tokens).lines()
+    lines += pace_of(recipe, number, prepared.is_trained).lines()
     if recipe.monitor in TRANSLATION_MONITORS:
         lines += [
             f"val_{name}bleu: {signature_of(bleu_metric(task.options.tokenize, language))}"

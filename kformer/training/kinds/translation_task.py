@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ class TranslationTask(Task):
 
     sets: Sequence = ()
     kind = TRANSLATOR
-    monitors = ("loss", *TRANSLATION_MONITORS)
+    monitors = ("loss", "perplexity", *TRANSLATION_MONITORS)
     learning = "kformer.training.kinds.translation_learner"
     options: TranslationOptions
 
@@ -164,6 +165,17 @@ class TranslationTask(Task):
     @property
     def is_chosen_by_mean(self):
         return bool(self.validation.directions)
+
+    def suited_monitor(self):
+        """Returns "chrf" if the validation text can be translated and scored, else "loss"."""
+        if not self.validation_files or os.environ.get("KERAS_BACKEND") == "jax":  # Slow there.
+            return "loss"
+        try:
+            for language in self._languages_of_validation():
+                bleu_tokenizer(self.options.tokenize, language)
+        except ValueError:  # It is not installed.
+            return "loss"
+        return "chrf"
 
     def read_examples(self):
         validation = self.validation

@@ -111,7 +111,7 @@ class Pace:
             number of epochs, so that a run that is extended has the rates of one that was longer
             from the start.
         shortened: Whether these are fewer than `warmup_steps`.
-        least_steps: Steps without which a model of this depth learns little.
+        least_steps: Steps without which a model of this depth learns little; 0 for a trained one.
         advice: What to do about too few steps.
     """
 
@@ -132,13 +132,20 @@ class Pace:
         return lines
 
 
-def pace_of(recipe: Recipe, batches: int) -> Pace:
-    """Returns the pace of a run by a recipe, with a number of batches in an epoch."""
+def pace_of(recipe: Recipe, batches: int, is_trained: bool = False) -> Pace:
+    """Returns the pace of a run by a recipe.
+
+    Args:
+        recipe: The numbers.
+        batches: Batches in an epoch.
+        is_trained: Whether the model starts from a trained one, which learns from the first step.
+    """
     updates_per_epoch = max(1, batches // recipe.gradient_accumulation)
     steps = max(1, batches * recipe.epochs // recipe.gradient_accumulation)
     layers = max(recipe.num_layers, recipe.num_decoder_layers)
     is_deep_post_norm = layers >= _DEEP and not recipe.norm_first
     least = layers * (_STEPS_OF_DEEP_POST_NORM_LAYER if is_deep_post_norm else _STEPS_OF_LAYER)
+    least = 0 if is_trained else least
     rising = min(recipe.warmup_steps, max(updates_per_epoch, least // 2))
     advice = "to learn much: raise --epochs, or lower --tokens-per-batch."
     if is_deep_post_norm:

@@ -27,11 +27,13 @@ SIZES = (  # Of the model.
 )
 MONITORS = {  # The scores that may choose the best model: name in the logs, "min" or "max".
     "loss": ("val_loss", "min"),
+    "perplexity": ("val_perplexity", "min"),
     "bleu": ("val_bleu", "max"),
     "chrf": ("val_chrf", "max"),
     "accuracy": ("val_accuracy", "max"),
     "f1": ("val_f1", "max"),
 }
+SUITED = "auto"  # Stands for one of them.
 TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validation text.
 NO_CONSISTENCY, SIMCUT, R_DROP = "none", "simcut", "rdrop"
 OF_VOCABULARIES = ("pieces", "character_coverage", "normalization", "split_digits")
@@ -87,6 +89,7 @@ class RecipeChanges(TypedDict, total=False):
     byte_spelling: float
     noise: str
     warmup_steps: int
+    learning_rate: float
     learning_rate_scale: float
     gradient_accumulation: int
     ema_momentum: float
@@ -177,8 +180,12 @@ class Recipe:
         lambda _, value: noise_rates(value),
     )
     warmup_steps: int = _positive("Steps until the learning rate peaks.")
+    learning_rate: float = _number(
+        "Highest learning rate, whatever the width; 0 for the paper's.", check_number, least=0
+    )
     learning_rate_scale: float = _number(
-        "Factor of the paper's learning rate, which peaks at (d_model * warmup_steps)^-0.5.",
+        "Factor of the paper's learning rate, which peaks at (d_model * warmup_steps)^-0.5, if "
+        "`learning_rate` is 0.",
         check_number,
         above=0,
     )
@@ -202,9 +209,10 @@ class Recipe:
         among=("float32", "bfloat16"),
     )
     monitor: str = _choice(
-        "Validation score that chooses the best model: loss; bleu or chrf of a translator; "
-        "accuracy or f1 (macro F1) of a classifier.",
-        among=tuple(MONITORS),
+        "Validation score that chooses the best model: loss; perplexity, which is without label "
+        "smoothing; bleu or chrf of a translator; accuracy or f1 (macro F1) of a classifier. auto: "
+        "chrf of a translator where there is validation text, else loss.",
+        among=(*MONITORS, SUITED),
     )
     patience: int = _not_negative(
         "Validations in a row without a new best score that end training; 0 for never."
@@ -257,8 +265,11 @@ class Recipe:
         Args:
             kind: "translator", "classifier" or "language model", to refuse a recipe for another
                 kind of model; None for any.
-            **changes: Numbers of the recipe that differ, by name.
+            **changes: Numbers of the recipe that differ, by name. A `learning_rate_scale` replaces
+                the recipe's `learning_rate`.
         """
+        if "learning_rate_scale" in changes:
+            changes = {"learning_rate": 0.0, **changes}
         if name not in recipe_names():
             check_choice("recipe", name, recipe_names(kind))
         if name not in recipe_names(kind):
@@ -273,6 +284,17 @@ class Recipe:
 Recipe.__doc__ = f"{inspect.getdoc(Recipe)}\n\nAttributes:\n" + "\n".join(
     f"    {field.name}: {field.metadata['description']}" for field in dataclasses.fields(Recipe)
 )
+
+
+def peak_scale(recipe: Recipe) -> float:
+    """Returns the factor by which the paper's schedule peaks at the learning rate of a recipe."""
+    paper_peak = (recipe.d_model * recipe.warmup_steps) ** -0.5
+    return recipe.learning_rate / paper_peak or recipe.learning_rate_scale
+
+
+def rate_option(recipe: Recipe) -> str:
+    """Returns the option of commands by which the learning rate of a recipe is changed."""
+    return "--learning-rate" if recipe.learning_rate else "--learning-rate-scale"
 
 
 def recipe_names(kind: str | None = None) -> list[str]:

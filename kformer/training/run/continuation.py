@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kformer.kinds import MODEL_FILES
+from kformer.training.recipes.recipe import Recipe, rate_option
 from kformer.training.run.run_config import (
     changed_settings,
     difference,
@@ -99,12 +100,12 @@ def check_can_go_on(output: Path):
         )
 
 
-def how_to_go_on(output: Path, precision: str, error: BaseException) -> str:
+def how_to_go_on(output: Path, recipe: Recipe, error: BaseException) -> str:
     """Returns a message after `error`, a `Diverged`: the kept files, and the next command."""
     from kformer.training.resumption.checkpoint import checkpoint_files  # NumPy.
 
-    lower = "a lower --learning-rate-scale, a longer --warmup-steps"
-    if precision != "float32":
+    lower = f"a lower {rate_option(recipe)}, a longer --warmup-steps"
+    if recipe.precision != "float32":
         lower += ", --precision float32"
     files = checkpoint_files(output / CHECKPOINTS)
     kept = f", whose last checkpoint is {files[-1].name}" if files else ""

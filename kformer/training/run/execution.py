@@ -14,7 +14,7 @@ from kformer.training.callbacks.training_progress import Progress, hours
 from kformer.training.parallel.compile_ahead import CompileAhead, compiled_in
 from kformer.training.parallel.devices import Agreement, check_fits, distribute
 from kformer.training.parallel.process_team import team
-from kformer.training.recipes.recipe import MONITORS
+from kformer.training.recipes.recipe import MONITORS, rate_option
 from kformer.training.resumption.checkpoint import (
     NoWholeCheckpoint,
     checkpoint_files,
@@ -124,7 +124,7 @@ def _train(prepared):
         check_can_go_on(output)  # Raises an error with the next command.
         raise
     except Diverged as error:
-        raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
+        raise FloatingPointError(how_to_go_on(output, recipe, error)) from error
     _finish(prepared, choice, history.history, progress.seconds)
     return choice.scores, further_epochs(
         history.history, recipe, prepared.config.get("suited_epochs", 0)
@@ -181,7 +181,7 @@ def _finish(prepared, choice, history, seconds):
     if not (output / task.kind.file).exists():
         raise FloatingPointError(
             "No validation gave a finite score: start again, with --restart and a lower "
-            f"--learning-rate-scale or a longer --warmup-steps. Received: {history}."
+            f"{rate_option(prepared.recipe)} or a longer --warmup-steps. Received: {history}."
         )
     print(f"{choice.in_words()} Training took {hours(seconds)}.", flush=True)
     draw_history(history, prepared.recipe.monitor, output / PICTURE)

@@ -5,7 +5,7 @@ from typing import Any
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.optimizer import AveragedAdam, WarmupSchedule
 from kformer.training.recipes.pace import pace_of
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import Recipe, peak_scale
 
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 
@@ -47,8 +47,9 @@ def rising_steps(prepared: Any, batches: Any) -> int:
     recipe, config = prepared.recipe, prepared.config
     if prepared.resumes and "warmup_steps" not in prepared.changed:
         return config.get("rising_steps", recipe.warmup_steps)
-    config["rising_steps"] = pace_of(recipe, int(batches.cardinality())).rising_steps
-    return config["rising_steps"]
+    pace = pace_of(recipe, int(batches.cardinality()), prepared.is_trained)
+    config["rising_steps"] = pace.rising_steps
+    return pace.rising_steps
 
 
 def compile_network(
@@ -66,9 +67,7 @@ def compile_network(
     accumulated = recipe.gradient_accumulation
     network.compile(
         optimizer=AveragedAdam(
-            WarmupSchedule(
-                recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale, rising_steps
-            ),
+            WarmupSchedule(recipe.d_model, recipe.warmup_steps, peak_scale(recipe), rising_steps),
             beta_1=0.9,
             beta_2=0.98,
             epsilon=1e-9,

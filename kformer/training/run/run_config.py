@@ -20,6 +20,7 @@ CHANGEABLE = (
     "epochs",
     "patience",
     "monitor",
+    "learning_rate",
     "learning_rate_scale",
     "warmup_steps",
     "precision",
@@ -148,7 +149,8 @@ def is_comparable(config: Mapping[str, Any]) -> bool:
 
 def changed_settings(earlier: dict, config: dict) -> dict[str, list]:
     """Returns, by name, the old and the new value of each setting that may change and does."""
-    before, after = earlier.get("recipe", {}), config["recipe"]
+    before = {"learning_rate": 0.0} | earlier.get("recipe", {})  # Early recipes lack it.
+    after = config["recipe"]
     return {
         name: [before.get(name), after[name]]
         for name in CHANGEABLE

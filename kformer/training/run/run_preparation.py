@@ -13,7 +13,7 @@ from typing import Any
 from kformer.arguments import check_choice
 from kformer.text.text_files import as_list
 from kformer.training.recipes.pace import as_begun, is_open, suited_to
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import SUITED, Recipe
 from kformer.training.run.continuation import check_output
 from kformer.training.run.run_config import changed_settings, read_run_config, run_config
 from kformer.training.run.run_folder import CHECKPOINTS
@@ -50,6 +50,11 @@ class Prepared:
     vocabularies: Vocabularies
     origin: str
     pace: Sequence[str] = ()
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the run starts from a trained model."""
+        return self.task.options.warm_start is not None
 
     @functools.cached_property
     def tokenizers(self) -> list:
@@ -99,9 +104,11 @@ def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
     Writes nothing. Raises the errors of `kformer.training.train`.
     """
     options = task.options
-    asked, recipe = recipe, _with_sizes_to_start_from(recipe, task)
+    asked, recipe = recipe, _with_sizes_to_start_from(_with_monitor(recipe, task), task)
     before, after = dataclasses.asdict(asked), dataclasses.asdict(recipe)
-    replaced = {name: value for name, value in before.items() if value != after[name]}
+    replaced = {
+        name: value for name, value in before.items() if value != after[name] and name != "monitor"
+    }
     check_choice("monitor", recipe.monitor, task.monitors)
     recipe.check_validation(task.validation_files)
     output = Path(output)
@@ -154,6 +161,21 @@ def prepare_text(
     """
     files = zip(task.names, (as_list(text), as_list(valid or [])), strict=True)
     return prepare(task(dict(files), task.options_class(**options)), recipe, output)
+
+
+def _with_monitor(recipe, task):
+    """Returns `recipe` with the score that chooses the best model, where it leaves that open.
+
+    A trained model is surer than label smoothing wants, so the smoothed loss would prefer a worse
+    one: in a run that starts from a model, the perplexity takes its place.
+    """
+    monitor = recipe.monitor
+    if monitor == SUITED:
+        monitor = task.suited_monitor()
+    smoothed = monitor == "loss" and recipe.label_smoothing and "perplexity" in task.monitors
+    if smoothed and task.options.warm_start is not None:
+        monitor = "perplexity"
+    return dataclasses.replace(recipe, monitor=monitor)
 
 
 def _with_sizes_to_start_from(recipe, task):

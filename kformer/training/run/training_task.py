@@ -133,6 +133,10 @@ class Task:
         """Whether the mean over the validation texts chooses the model, instead of the first."""
         return False
 
+    def suited_monitor(self) -> str:
+        """Returns which of `monitors` suits a run whose recipe leaves it open."""
+        return "loss"
+
     def read_examples(self) -> dict:
         """Reads and checks all text; returns its entries for the run config."""
         raise NotImplementedError

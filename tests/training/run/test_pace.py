@@ -138,7 +138,8 @@ def test_the_warning_goes_by_layers_and_by_the_place_of_the_norm():
 def test_the_run_config_records_the_rise_and_an_earlier_run_keeps_its_own(
     config, resumes, changed, expected
 ):
-    prepared = SimpleNamespace(recipe=LARGE, config=config, resumes=resumes, changed=changed)
+    run = {"config": config, "resumes": resumes, "changed": changed, "is_trained": False}
+    prepared = SimpleNamespace(recipe=LARGE, **run)
     batches = SimpleNamespace(cardinality=lambda: 700)
     assert rising_steps(prepared, batches) == expected
     assert prepared.config.get("rising_steps", 2000) == expected

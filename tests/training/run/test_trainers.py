@@ -54,7 +54,7 @@ def test_a_run_without_a_recipe_has_the_one_of_the_command_line(kind, warm_start
             {"lr": 0.1},
             TypeError,
             r"`train_language_model` has no argument `lr`: it is a number of the recipe, as in "
-            r"`Recipe.named\(\"tiny\", learning_rate_scale=\.\.\.\)`\. Received: lr=0\.1\.",
+            r"`Recipe.named\(\"tiny\", learning_rate=\.\.\.\)`\. Received: lr=0\.1\.",
         ),
         (train, {"epochs": 5}, TypeError, r"a number of the recipe, as in .*epochs=\.\.\."),
     ],
