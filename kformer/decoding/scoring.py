@@ -13,11 +13,12 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from kformer.backend import is_tensorflow
+from kformer.backend import gather, is_tensorflow
 from kformer.decoding.decoder_inputs import padded
 from kformer.decoding.decoder_step import refusal_of
 from kformer.decoding.runtime import each_batch
 from kformer.model.dense import form_of
+from kformer.model.embedding import NEVER_CHOSEN
 from kformer.model.encoder import Encoder
 from kformer.model.transformer import Transformer
 from kformer.model.transformer_decoder import TransformerDecoder
@@ -95,7 +96,8 @@ def likelihood(
 ) -> tuple[Any, Any]:
     """Scores each id of `target`, in one pass.
 
-    A search step by step gives the same numbers: a padding id within a target is read, too.
+    A search step by step gives the same numbers: a padding id within a target is read, too. Ids
+    that the model never chooses cost what they would if it could choose them.
 
     Args:
         transformer: `kformer.Transformer`, or `kformer.TransformerDecoder`, which has no source.
@@ -120,6 +122,16 @@ def likelihood(
     logits = ops.cast(logits, "float32")
     target_logit = ops.take_along_axis(logits, target[..., None], axis=-1)[..., 0]
     log_normalizer = ops.logsumexp(logits, axis=-1)
+    bias = transformer.target_embedding.bias
+    if bias is not None:
+        # An id that the bias keeps from being chosen is scored without it, as if it could be.
+        bias = ops.cast(gather(ops.convert_to_tensor(bias), target), "float32")
+        free_logit = target_logit - bias
+        refused = bias < NEVER_CHOSEN
+        log_normalizer = ops.where(
+            refused, ops.logaddexp(log_normalizer, free_logit), log_normalizer
+        )
+        target_logit = ops.where(refused, free_logit, target_logit)
     return target_logit - log_normalizer, attention
 
 

@@ -35,6 +35,9 @@ def factors_of(logits: Any) -> Factors | None:
     return None if cache is None else cache.get(("factors", logits.ref()))
 
 
+NEVER_CHOSEN = -1e3  # With a lower bias no id is ever chosen; some pretrained models have -10,000.
+
+
 @keras.saving.register_keras_serializable(package="kformer")
 class TokenEmbedding(keras.layers.Layer):
     """Looks ids up in a table scaled by sqrt(d_model); the same table, or another, gives logits.

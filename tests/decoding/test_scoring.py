@@ -45,6 +45,20 @@ def test_the_likelihood_is_that_of_the_equations(transformer, start):
     np.testing.assert_allclose(np.sum(attention, axis=-1), 1, rtol=1e-5)
 
 
+def test_an_id_that_the_bias_forbids_costs_what_it_would_without_that_bias():
+    network = perturbed(Transformer(V, 1, 30, 3, 23, output_bias=True))
+    arguments = np.array([SOURCES[0]]), np.array([[5, 9, 7, 9, 3]], "int32"), START
+    free, _ = likelihood(network, *arguments)
+    network.target_embedding.bias.assign(network.target_embedding.bias - 1e4 * np.eye(V)[9])
+    values, _ = likelihood(network, *arguments)
+    values, free = np.array(values[0]), np.array(free[0])
+    bias = network.target_embedding.bias.numpy()[9] + 1e4
+    assert abs(bias) < 1
+    np.testing.assert_allclose(values[[1, 3]], free[[1, 3]], atol=2 * abs(bias) + 0.01)
+    assert (values[[0, 2, 4]] > free[[0, 2, 4]]).all()  # The id had a share of these.
+    assert values.min() > -20
+
+
 def test_the_likelihood_is_that_of_decoding_step_by_step(transformer):
     results = BatchLikelihood(transformer, Ids)(SOURCES, TARGETS)
     for source, target, (values, attention) in zip(SOURCES, TARGETS, results, strict=True):

@@ -29,13 +29,19 @@ from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Token
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.pace import pace_of
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
-from kformer.training.run.fine_tuning import OUTPUT_SETTINGS, settings_to_start_from, warm_start
+from kformer.training.run.fine_tuning import (
+    settings_of_search,
+    settings_to_start_from,
+    target_settings,
+    warm_start,
+)
 from kformer.training.run.replicas import DTYPES, compile_network
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.training_task import TextOfRun
 from kformer.training.shards.passes import Reading
 from kformer.training.shards.shards_dataset import ShardBatches
 
+_SCORES = (MaskedAccuracy, Perplexity)
 _SAMPLE = 100  # Sentences of the validation text that show whether a model is of use.
 
 
@@ -238,7 +244,7 @@ def new_translator(
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
     settings = settings_to_start_from(start_model, tokenizer)
     if start_model is not None:
-        settings |= {name: getattr(start_model.transformer, name) for name in OUTPUT_SETTINGS}
+        settings |= target_settings(start_model, target_tokenizer or tokenizer)
     transformer = compiled_transformer(recipe, tokenizer.padding_id, rising_steps, **settings)
     about = {} if start_model is None else dict(start_model.about)
     if target_language is not None:
@@ -252,7 +258,8 @@ def new_translator(
     learnt = {*marks, *about.pop(ABOUT, ())}
     if known := [m for m in KINDS if m in learnt and has_pieces(tokenizer.model, symbols_of([m]))]:
         about[ABOUT] = known
-    translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
+    kept = settings_of_search(start_model)
+    translator = Translator(tokenizer, transformer, target_tokenizer, about=about, **kept)
     if start_model is not None:
         warm_start(translator, start_model)
     return translator
@@ -278,6 +285,9 @@ def compiled_transformer(
         **settings,
         dtype=DTYPES[recipe.precision],
     )
-    metrics = [metric(padding_id) for metric in (MaskedAccuracy, Perplexity, Tokens)]
+    metrics = [
+        *(metric(padding_id, ignored_ids=transformer.forbidden_ids) for metric in _SCORES),
+        Tokens(padding_id),
+    ]
     compile_network(transformer, recipe, padding_id, metrics, rising_steps)
     return transformer

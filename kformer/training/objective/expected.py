@@ -12,8 +12,10 @@ Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 from keras import ops
 
+from kformer.arguments import check_integer
 from kformer.backend import assert_in_graph, graph_cache, is_traced
 
 
@@ -37,7 +39,9 @@ class Expected(NamedTuple):
     has_views: bool = False
 
 
-def expected(y_true: Any, logits: Any, padding_id: int = 0) -> Expected:
+def expected(
+    y_true: Any, logits: Any, padding_id: int = 0, ignored_ids: tuple[int, ...] = ()
+) -> Expected:
     """Takes the expectation of `fit` apart; loss and metrics of a TensorFlow graph share the parts.
 
     Args:
@@ -47,6 +51,7 @@ def expected(y_true: Any, logits: Any, padding_id: int = 0) -> Expected:
             example (B, T, 1, 2), (B, 1, 2) or (B, T, 1 + 2 K, 2).
         logits: float tensor (B, T, V); of labels (B, V).
         padding_id: The expected id that does not count; it may be out of range.
+        ignored_ids: More ids that do not count, from `checked_ids`.
 
     Raises:
         ValueError: `y_true` has another shape, or a value that is none of these. In a TensorFlow
@@ -56,13 +61,22 @@ def expected(y_true: Any, logits: Any, padding_id: int = 0) -> Expected:
     y_true = ops.convert_to_tensor(y_true)
     cache, key = graph_cache(y_true), None
     if cache is not None:
-        key = "expected", y_true.ref(), str(logits.shape), padding_id
+        key = "expected", y_true.ref(), str(logits.shape), padding_id, ignored_ids
         if key in cache:
             return cache[key]
     parts = _parts(y_true, tuple(logits.shape), padding_id)
+    if ignored_ids:
+        counts = ops.all(parts.ids[..., None] != np.array(ignored_ids, "int32"), axis=-1)
+        ids, real = (ops.where(counts, part, ops.zeros_like(part)) for part in parts[:2])
+        parts = parts._replace(ids=ids, real=real)
     if cache is not None:
         cache[key] = parts
     return parts
+
+
+def checked_ids(ignored_ids: Any) -> tuple[int, ...]:
+    """Returns ids as a tuple of integers."""
+    return tuple(check_integer("ignored_ids", i, least=0) for i in ignored_ids)
 
 
 def weights_of_tokens(sample_weight: Any, ids: Any, place: Any):

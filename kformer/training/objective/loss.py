@@ -3,6 +3,7 @@
 Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -10,7 +11,7 @@ from keras import ops
 
 from kformer.arguments import check_choice, check_integer, check_number
 from kformer.backend import replica_context
-from kformer.training.objective.expected import expected, weights_of_tokens
+from kformer.training.objective.expected import checked_ids, expected, weights_of_tokens
 from kformer.training.objective.token_scores import token_scores
 
 _TEACHERS = 0.5  # Share of the loss.
@@ -36,6 +37,8 @@ class MaskedCrossEntropy(keras.losses.Loss):
         reduction: "sum_over_batch_size", as above, or "none", for the cross entropy of each token,
             0 where it is padding.
         consistency_weight: Weight of the divergence, if there are two views of each example.
+        ignored_ids: More expected ids that do not count, such as the `forbidden_ids` of a
+            `kformer.Transformer`.
 
     Call arguments:
         y_true: integer tensor (B, T) or (B, T, 1), ids; for a student (B, T, 1 + 2 K), as
@@ -70,12 +73,14 @@ class MaskedCrossEntropy(keras.losses.Loss):
         reduction: str = "sum_over_batch_size",
         dtype: str = "float32",
         consistency_weight: float = 3.0,
+        ignored_ids: Sequence[int] = (),
     ):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
         check_choice("reduction", reduction, (*_REDUCTIONS, None))
         self.label_smoothing = check_number("label_smoothing", label_smoothing, least=0, below=1)
         self.padding_id = check_integer("padding_id", padding_id)
         self.consistency_weight = check_number("consistency_weight", consistency_weight, least=0)
+        self.ignored_ids = checked_ids(ignored_ids)
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         # Keras would cast ids and logits, and `factors_of` finds nothing for cast logits.
@@ -84,13 +89,13 @@ class MaskedCrossEntropy(keras.losses.Loss):
     def call(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         # With 1 - s on the true id and the share s spread evenly over all V, the cross entropy
         # is logsumexp(z) - (1 - s) z[id] - s mean(z): no tensor has to hold the distribution.
-        scores = token_scores(y_true, y_pred, self.padding_id)
+        scores = token_scores(y_true, y_pred, self.padding_id, self.ignored_ids)
         share = self.label_smoothing
         losses = scores.log_normalizer - (1 - share) * scores.target_logit - share * scores.mean
         if scores.teacher_logit is not None:
             teacher_losses = scores.log_normalizer - scores.teacher_logit
             losses = (1 - _TEACHERS) * losses + _TEACHERS * teacher_losses
-        ids = expected(y_true, y_pred, self.padding_id).ids
+        ids = expected(y_true, y_pred, self.padding_id, self.ignored_ids).ids
         if sample_weight is not None:
             losses = losses * weights_of_tokens(sample_weight, ids, scores.place)
         losses = losses * scores.real
@@ -115,6 +120,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
             "label_smoothing": self.label_smoothing,
             "padding_id": self.padding_id,
             "consistency_weight": self.consistency_weight,
+            "ignored_ids": [*self.ignored_ids],
         }
 
 

@@ -3,13 +3,14 @@
 Axes: B batch, T target length, V vocabulary, C labels.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
 from keras import ops
 
 from kformer.arguments import check_integer
-from kformer.training.objective.expected import expected, weights_of_tokens
+from kformer.training.objective.expected import checked_ids, expected, weights_of_tokens
 from kformer.training.objective.token_scores import token_scores
 
 
@@ -22,9 +23,16 @@ class _TokenMean(keras.metrics.Metric):
 
     default_name: str
 
-    def __init__(self, padding_id: int = 0, name: str | None = None, **kwargs: Any):
+    def __init__(
+        self,
+        padding_id: int = 0,
+        name: str | None = None,
+        ignored_ids: Sequence[int] = (),
+        **kwargs: Any,
+    ):
         super().__init__(name=name or self.default_name, **kwargs)
         self.padding_id = check_integer("padding_id", padding_id)  # Keras's metrics: their name.
+        self.ignored_ids = checked_ids(ignored_ids)
         self.total = self.add_variable((), "zeros", name="total")
         self.count = self.add_variable((), "zeros", name="count")
 
@@ -33,10 +41,10 @@ class _TokenMean(keras.metrics.Metric):
         raise NotImplementedError
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
-        scores = token_scores(y_true, y_pred, self.padding_id)
+        scores = token_scores(y_true, y_pred, self.padding_id, self.ignored_ids)
         weights = scores.real
         if sample_weight is not None:
-            ids = expected(y_true, y_pred, self.padding_id).ids
+            ids = expected(y_true, y_pred, self.padding_id, self.ignored_ids).ids
             weights = weights * weights_of_tokens(sample_weight, ids, scores.place)
         self.total.assign_add(ops.sum(self.per_token(scores) * weights))
         self.count.assign_add(ops.sum(weights))
@@ -45,7 +53,8 @@ class _TokenMean(keras.metrics.Metric):
         return ops.divide_no_nan(self.total, self.count)
 
     def get_config(self):
-        return {**super().get_config(), "padding_id": self.padding_id}
+        ids = {"padding_id": self.padding_id, "ignored_ids": [*self.ignored_ids]}
+        return {**super().get_config(), **ids}
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -54,6 +63,7 @@ class MaskedAccuracy(_TokenMean):
 
     Args:
         padding_id: The expected id that does not count.
+        ignored_ids: More such ids, as for `MaskedCrossEntropy`.
 
     Examples:
         >>> import numpy as np
@@ -76,6 +86,7 @@ class Perplexity(_TokenMean):
 
     Args:
         padding_id: The expected id that does not count.
+        ignored_ids: More such ids, as for `MaskedCrossEntropy`.
 
     Examples:
         >>> import numpy as np
@@ -103,6 +114,7 @@ class Tokens(_TokenMean):
 
     Args:
         padding_id: The expected id that does not count.
+        ignored_ids: More such ids, as for `MaskedCrossEntropy`.
 
     Examples:
         >>> import numpy as np
@@ -115,7 +127,7 @@ class Tokens(_TokenMean):
     default_name = "tokens"
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
-        wanted = expected(y_true, y_pred, self.padding_id)
+        wanted = expected(y_true, y_pred, self.padding_id, self.ignored_ids)
         real = wanted.real
         if wanted.has_views:  # Of the two views of an example, the first one counts.
             is_first = ops.cast(ops.arange(ops.shape(real)[0]) % 2 == 0, real.dtype)

@@ -35,7 +35,9 @@ class TokenScores(NamedTuple):
         return self.log_normalizer - self.target_logit
 
 
-def token_scores(y_true: Any, logits: Any, padding_id: int = 0) -> TokenScores:
+def token_scores(
+    y_true: Any, logits: Any, padding_id: int = 0, ignored_ids: tuple[int, ...] = ()
+) -> TokenScores:
     """Scores expected ids by logits.
 
     In a TensorFlow graph, the loss and the metrics of a training step share one result, and logits
@@ -46,16 +48,18 @@ def token_scores(y_true: Any, logits: Any, padding_id: int = 0) -> TokenScores:
         y_true: integer tensor (B, T), the expected ids; or another one that `expected` takes.
         logits: float tensor (B, T, V); of labels (B, V).
         padding_id: The expected id that does not count.
+        ignored_ids: More such ids.
 
     Returns:
         `TokenScores` of all B * T tokens, or of the real ones alone.
     """
     y_true, factors = ops.convert_to_tensor(y_true), factors_of(logits)
+    left_out = padding_id, ignored_ids
     if factors is None:
-        return _from_logits(expected(y_true, logits, padding_id), logits)
-    cache, key = graph_cache(logits), ("scores", y_true.ref(), logits.ref(), padding_id)
+        return _from_logits(expected(y_true, logits, *left_out), logits)
+    cache, key = graph_cache(logits), ("scores", y_true.ref(), logits.ref(), *left_out)
     if key not in cache:
-        cache[key] = _from_factors(expected(y_true, logits, padding_id), *factors)
+        cache[key] = _from_factors(expected(y_true, logits, *left_out), *factors)
     return cache[key]
 
 

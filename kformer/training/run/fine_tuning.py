@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
 from kformer.kinds import TRANSLATOR
+from kformer.model.embedding import NEVER_CHOSEN
 from kformer.model.sequence_classifier import ClassifyingNetwork
 from kformer.tasks.text_classifier import LabellingModel
 from kformer.tasks.translator import Translator
@@ -97,6 +99,41 @@ def settings_to_start_from(start_model: Any, tokenizer: Tokenizer) -> dict:
     if getattr(network, "ignored_source_id", None) is not None:  # It is the end id.
         settings["ignored_source_id"] = tokenizer.end_id
     return settings
+
+
+def target_settings(start_model: Translator, tokenizer: Tokenizer) -> dict:
+    """Returns settings, by name, of the output of a `Transformer` that starts from a translator.
+
+    Args:
+        start_model: `kformer.Translator` to start from.
+        tokenizer: `kformer.Tokenizer` of the new model's target.
+    """
+    settings = {name: getattr(start_model.transformer, name) for name in OUTPUT_SETTINGS}
+    old_ids = _never_chosen(start_model.transformer)
+    if tokenizer.model == start_model.target_tokenizer.model:
+        return settings | {"forbidden_ids": old_ids}
+    special = _special_ids(tokenizer)
+    new_ids = dict(zip(_special_ids(start_model.target_tokenizer), special, strict=True))
+    places = {piece: i for i, piece in enumerate(tokenizer.pieces(range(tokenizer.vocab_size)))}
+    pieces = zip(old_ids, start_model.target_tokenizer.pieces(old_ids), strict=True)
+    forbidden = {new_ids.get(i, places.get(piece)) for i, piece in pieces} - {None}
+    return settings | {"forbidden_ids": sorted(forbidden)}
+
+
+def _never_chosen(transformer):
+    """Returns the ids that a transformer forbids, or that its bias keeps from being chosen."""
+    forbidden, bias = {*transformer.forbidden_ids}, transformer.target_embedding.bias
+    if bias is not None:
+        forbidden |= {*np.flatnonzero(ops.convert_to_numpy(bias) < NEVER_CHOSEN).tolist()}
+    return sorted(forbidden - {transformer.padding_id})
+
+
+def settings_of_search(start_model: Translator | None) -> dict:
+    """Returns arguments of `Translator` that are kept from the one to start from, by name."""
+    if start_model is None:
+        return {}
+    names = "max_source_length", "alignment_head", "search_defaults"
+    return {name: getattr(start_model, name) for name in names}
 
 
 def sizes(transformer: Any) -> dict:

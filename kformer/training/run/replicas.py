@@ -75,7 +75,10 @@ def compile_network(
             gradient_accumulation_steps=accumulated if accumulated > 1 else None,
         ),
         loss=MaskedCrossEntropy(
-            recipe.label_smoothing, padding_id, consistency_weight=recipe.consistency_weight
+            recipe.label_smoothing,
+            padding_id,
+            consistency_weight=recipe.consistency_weight,
+            ignored_ids=getattr(network, "forbidden_ids", ()),  # Nothing to learn to choose.
         ),
         metrics=metrics,
     )
