@@ -1,5 +1,6 @@
 """Callbacks for the logs of all validations: a JSON file, TensorBoard, tokens per second."""
 
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ class KeepHistory(ValidationCallback):
     Args:
         path: The JSON file: for each name in the logs, a list with one value per validation.
             "epoch" is the number of passes over the data, such as 1.25, and "step" the number of
-            updates of the weights.
+            updates of the weights. Metrics of training are null in epoch 0, which is before it.
 
     Attributes:
         history: The file's content, as a dict.
@@ -43,7 +44,8 @@ class KeepHistory(ValidationCallback):
         """Appends a value to each list, and writes the file."""
         step = step_of(self.model)
         for name, value in {"epoch": epoch, "step": step, **(logs or {})}.items():
-            self.history.setdefault(name, []).append(value)
+            missing = math.isnan(value) and not name.startswith("val_")
+            self.history.setdefault(name, []).append(None if missing else value)
         write_json(self.path, self.history)
 
     def get_state(self) -> dict:
@@ -144,7 +146,7 @@ class TokensPerSecond(ValidationCallback):
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._start = time.perf_counter() - self._before
-        self._before = self._speed = 0.0
+        self._before, self._speed = 0.0, math.nan
 
     def on_train_batch_begin(self, batch: int, logs: dict[str, Any] | None = None):
         if self._start is None:  # After a validation within the epoch.

@@ -1,5 +1,6 @@
 """Training progress: a line while an epoch lasts, and a row of a table for each validation."""
 
+import math
 import shutil
 import sys
 import time
@@ -214,7 +215,7 @@ def _cell(name, text):
 
 def _number(name, value):
     """Returns a score in at most seven characters."""
-    if value is None:
+    if value is None or (math.isnan(value) and not name.startswith("val_")):  # In epoch 0.
         return ""
     if name.endswith("/s"):
         return f"{value:,.0f}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import keras
 
-from kformer.backend import attach_variables, copies
+from kformer.backend import attach_variables, copies, step_of
 
 
 def get_states(callbacks: Iterable[keras.callbacks.Callback]):
@@ -43,7 +43,8 @@ def _stateful(callbacks):
 def averaged_weights(model: keras.Model):
     """Temporarily swaps in the averages of the model's `AveragedAdam`.
 
-    At the end of the `with` block, the weights are restored exactly.
+    At the end of the `with` block, the weights are restored exactly. Before the first step the
+    weights are their own average.
 
     Raises:
         ValueError: The optimizer of `model` keeps no average.
@@ -55,6 +56,9 @@ def averaged_weights(model: keras.Model):
             f"and be built. Received: optimizer={model.optimizer}."
         )
     attach_variables(model)
+    if not step_of(model):
+        yield
+        return
     weights = copies(model.trainable_variables)
     _assign(model.trainable_variables, copies(averages))
     try:

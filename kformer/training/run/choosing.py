@@ -34,6 +34,7 @@ class Choice:
             self._scores = [*self._scores, SameScores()]
         self._file = output / prepared.task.kind.file
         self._load = prepared.task.load
+        self._is_trained = prepared.is_trained
         self._score, self._mode = by = MONITORS[recipe.monitor]
         kept = max(recipe.keep_best, recipe.average)
         self._models = KeepModels(self._model, output / MODELS, kept, *by)
@@ -52,12 +53,27 @@ class Choice:
         """The validation scores of the best model so far, by name."""
         return self._best.scores
 
-    def in_words(self) -> str:
-        """Returns a sentence on the best epoch and its score, if there is validation text."""
+    def in_words(self, history: dict[str, list]) -> str:
+        """Returns a sentence on the best epoch and its score, if there is validation text.
+
+        Args:
+            history: As `KeepHistory.history`; it has an epoch 0 if the start was validated.
+        """
         score = self._best.scores.get(self._score)
         if score is None or self._best.epoch is None:
-            return "Without validation text, the last model is kept."
-        return f"The best epoch is {self._best.epoch:.4g}, with {self._score} {score:.4g}."
+            last = "Without validation text, the last model is kept"
+            return (
+                f"{last}, be it better than the start or not." if self._is_trained else f"{last}."
+            )
+        if self._best.epoch == 0:
+            return (
+                "No epoch was better than the start, so the model keeps the weights that it "
+                f"started with: {self._score} {score:.4g}."
+            )
+        best = f"The best epoch is {self._best.epoch:.4g}, with {self._score} {score:.4g}"
+        if 0 not in history["epoch"]:
+            return f"{best}."
+        return f"{best}; the start has {history[self._score][history['epoch'].index(0)]:.4g}."
 
     def average(self) -> dict | None:
         """Averages the best models; the average becomes the model of the run if it is better.

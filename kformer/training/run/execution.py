@@ -117,7 +117,13 @@ def _train(prepared):
                 ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
                 callbacks=[
                     *observers,
-                    ValidateEvery(recipe.validate_every, learner.validation, number, observers),
+                    ValidateEvery(
+                        recipe.validate_every,
+                        learner.validation,
+                        number,
+                        observers,
+                        from_start=prepared.is_trained,
+                    ),
                 ],
             )
     except NoWholeCheckpoint:
@@ -183,7 +189,7 @@ def _finish(prepared, choice, history, seconds):
             "No validation gave a finite score: start again, with --restart and a lower "
             f"{rate_option(prepared.recipe)} or a longer --warmup-steps. Received: {history}."
         )
-    print(f"{choice.in_words()} Training took {hours(seconds)}.", flush=True)
+    print(f"{choice.in_words(history)} Training took {hours(seconds)}.", flush=True)
     draw_history(history, prepared.recipe.monitor, output / PICTURE)
     config.pop("average", None)  # Of the run before it was extended.
     if average := choice.average():

@@ -60,7 +60,8 @@ def best_scores(folder: Path) -> dict[str, Any] | None:
     values = [(value, i) for i, value in enumerate(history.get(name, [])) if value == value]
     if not values:
         return None
-    best, at = (min if mode == "min" else max)(values)
+    sign = 1 if mode == "min" else -1
+    best, at = min(values, key=lambda value: sign * value[0])  # The first of several.
     scores = {name: best}
     for score in sorted(history):
         if score.startswith("val_"):

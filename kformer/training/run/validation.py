@@ -3,6 +3,7 @@
 The first validation text chooses the best model; the others are scored and shown beside it.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,17 @@ class ValidateEvery(keras.callbacks.Callback):
         batches: Number of batches in an epoch.
         callbacks: Callbacks in their order. Their method `on_validation`, if any, is called after
             each validation; other methods are called as in `fit`.
+        from_start: Whether to validate the model before the first step, too, as epoch 0. The logs
+            then have NaN for the metrics of training.
     """
 
     def __init__(
-        self, steps: int, data: Any, batches: int, callbacks: Sequence[keras.callbacks.Callback]
+        self,
+        steps: int,
+        data: Any,
+        batches: int,
+        callbacks: Sequence[keras.callbacks.Callback],
+        from_start: bool = False,
     ):
         super().__init__()
         self._every = EverySteps(steps)
@@ -40,6 +48,7 @@ class ValidateEvery(keras.callbacks.Callback):
         self._callbacks = [callback for callback in callbacks if hasattr(callback, "on_validation")]
         self._before = 0  # Batches of the epoch that earlier processes did.
         self._done = 0
+        self._start_is_due = from_start and data is not None
 
     def on_train_begin(self, logs: dict[str, Any] | None = None):
         self._every.begin(self.model)
@@ -47,6 +56,9 @@ class ValidateEvery(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch = epoch
         self._before, self._done = self._done, 0
+        if self._start_is_due:
+            self._validate({})
+            self._start_is_due = False
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         self._done = self._before + batch + 1
@@ -63,17 +75,19 @@ class ValidateEvery(keras.callbacks.Callback):
                 self._data, verbose=0, return_dict=True, callbacks=self._callbacks
             )
             logs |= {f"val_{name}": value for name, value in scores.items()}
+            logs = dict.fromkeys(scores, math.nan) | logs
         for callback in self._callbacks:
             callback.on_validation(self._epoch + self._done / self._batches, logs)
         self.model.reset_metrics()
 
     def get_state(self):
         """Returns the state for a checkpoint."""
-        return {"done": self._done}
+        return {"done": self._done, "start_is_due": self._start_is_due}
 
     def set_state(self, state: Any):
         """Restores the state of `get_state`."""
         self._done = state["done"]
+        self._start_is_due = state.get("start_is_due", False)  # Early states lack it.
 
 
 class MoreValidation(ValidationCallback):
