@@ -33,7 +33,7 @@ from kformer.training.run.run_options import RunOptions
 from kformer.training.shards.manifest import read_manifest
 
 _Files = list[Path]
-_OF_RUN = ("tokenizer", "overwrite", "restart", "max_hours", "tensorboard")
+_OF_RUN = ("warm_start", "tokenizer", "overwrite", "restart", "max_hours", "tensorboard")
 _RECIPE = "student-tiny"
 _LOOKED_AT = 1000  # Lines of a reference, for words between spaces.
 

@@ -258,7 +258,7 @@ def new_translator(
     learnt = {*marks, *about.pop(ABOUT, ())}
     if known := [m for m in KINDS if m in learnt and has_pieces(tokenizer.model, symbols_of([m]))]:
         about[ABOUT] = known
-    kept = settings_of_search(start_model)
+    kept = settings_of_search(start_model, transformer)
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about, **kept)
     if start_model is not None:
         warm_start(translator, start_model)

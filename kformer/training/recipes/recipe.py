@@ -51,6 +51,11 @@ def sizes_in(config: dict) -> dict:
     return {name: config[name] for name in SIZES} | {"num_decoder_layers": layers}
 
 
+def is_smaller_student(name: str, size: int, start_size: int) -> bool:
+    """Returns whether a size that differs from the start's is a smaller number of layers."""
+    return name in ("num_layers", "num_decoder_layers") and 0 < size < start_size
+
+
 def _number(description: str, check, **limits):
     """Declares a field by its description and the check of its values."""
     metadata = {"description": description, "check": functools.partial(check, **limits)}

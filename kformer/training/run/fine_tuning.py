@@ -13,7 +13,7 @@ from kformer.model.sequence_classifier import ClassifyingNetwork
 from kformer.tasks.text_classifier import LabellingModel
 from kformer.tasks.translator import Translator
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.recipes.recipe import sizes_in
+from kformer.training.recipes.recipe import is_smaller_student, sizes_in
 
 # Beside the sizes; and of a network with an encoder and a decoder.
 _SETTINGS = ("first_position", "max_wavelength", "norm_epsilon")
@@ -25,11 +25,12 @@ def warm_start(translator: Translator, other: Translator):
 
     With the same tokenizer, both translate the same. With a new tokenizer, the special ids and
     the pieces of both vocabularies keep their vectors. A new piece gets the mean of the vectors of
-    the old pieces, or bytes, that spell it; if none do, it keeps its random vector.
+    the old pieces, or bytes, that spell it; if none do, it keeps its random vector. A smaller
+    student starts from layers of `other` at even distances, the first one included.
 
     Args:
-        translator: `kformer.Translator` with the sizes of the transformer of `other`. Its
-            vocabularies may differ, and one joint vocabulary may become two.
+        translator: `kformer.Translator` with the sizes of the transformer of `other`, or with fewer
+            layers. Its vocabularies may differ, and one joint vocabulary may become two.
         other: `kformer.Translator` to start from.
 
     Raises:
@@ -41,8 +42,8 @@ def warm_start(translator: Translator, other: Translator):
     new, old = translator.transformer, other.transformer
     _check_sizes(new, old)
     old = old.copy()  # LoRA and quantized layers have variables of their own.
-    for weight, start in zip(_without_tables(new), _without_tables(old), strict=True):
-        weight.assign(start)
+    for new_stack, old_stack in zip(new.parts, old.parts, strict=True):
+        _assign_stack(new_stack, old_stack)
     _assign_table(new.source_embedding, translator.tokenizer, old.source_embedding, other.tokenizer)
     if new.target_embedding is not new.source_embedding:
         _assign_table(
@@ -64,12 +65,11 @@ def warm_start_stack(model: Any, start_model: Any):
 
     Args:
         model: `kformer.TextClassifier`, `kformer.TextTagger` or `kformer.LanguageModel`, whose
-            encoder has the sizes of the encoder of `start_model`.
+            encoder has the sizes of the encoder of `start_model`, or fewer layers.
         start_model: One of these, `kformer.Translator` or `kformer.TextEncoder`.
     """
     new, old = _encoder_of(model.network), _encoder_of(start_model.copy().network)
-    for weight, start in zip(new.encoder.weights, old.encoder.weights, strict=True):
-        weight.assign(start)
+    _assign_stack(new.encoder, old.encoder)
     _assign_table(
         new.source_embedding, model.tokenizer, old.source_embedding, start_model.tokenizer
     )
@@ -128,12 +128,16 @@ def _never_chosen(transformer):
     return sorted(forbidden - {transformer.padding_id})
 
 
-def settings_of_search(start_model: Translator | None) -> dict:
+def settings_of_search(start_model: Translator | None, transformer: Any) -> dict:
     """Returns arguments of `Translator` that are kept from the one to start from, by name."""
     if start_model is None:
         return {}
-    names = "max_source_length", "alignment_head", "search_defaults"
-    return {name: getattr(start_model, name) for name in names}
+    settings = {
+        name: getattr(start_model, name) for name in ("max_source_length", "search_defaults")
+    }
+    if len(transformer.decoder.layers) == len(start_model.transformer.decoder.layers):
+        settings["alignment_head"] = start_model.alignment_head
+    return settings
 
 
 def sizes(transformer: Any) -> dict:
@@ -145,11 +149,11 @@ def _check_sizes(new, old):
     received = [
         f"{name}={size} instead of {sizes(old)[name]}"
         for name, size in sizes(new).items()
-        if size != sizes(old)[name]
+        if size != sizes(old)[name] and not is_smaller_student(name, size, sizes(old)[name])
     ]
     if received:
         raise ValueError(
-            "A model must have the sizes of the one that it starts from. "
+            "A model must have the sizes of the one that it starts from, or fewer layers. "
             f"Received: {', '.join(received)}."
         )
     for name in (*_SETTINGS, *OUTPUT_SETTINGS):
@@ -166,10 +170,22 @@ def _check_sizes(new, old):
         )
 
 
-def _without_tables(transformer):
-    embeddings = transformer.source_embedding, transformer.target_embedding
-    tables = {id(weight) for embedding in embeddings for weight in embedding.weights}
-    return [weight for weight in transformer.weights if id(weight) not in tables]
+def _assign_stack(stack, old_stack):
+    """Assigns the weights of an encoder or a decoder, which may have more layers.
+
+    Layers at even distances, and the first one: [Shleifer & Rush, 2020](
+    https://arxiv.org/abs/2010.13002).
+    """
+    number, last = len(stack.layers), len(old_stack.layers) - 1
+    for i, layer in enumerate(stack.layers):
+        _assign(layer.weights, old_stack.layers[round(i * last / max(1, number - 1))].weights)
+    if stack.norm:
+        _assign(stack.norm.weights, old_stack.norm.weights)
+
+
+def _assign(weights, start_weights):
+    for weight, start in zip(weights, start_weights, strict=True):
+        weight.assign(start)
 
 
 def _assign_table(embedding, tokenizer, old_embedding, old_tokenizer):

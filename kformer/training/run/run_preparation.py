@@ -13,7 +13,7 @@ from typing import Any
 from kformer.arguments import check_choice
 from kformer.text.text_files import as_list
 from kformer.training.recipes.pace import as_begun, is_open, suited_to
-from kformer.training.recipes.recipe import SUITED, Recipe
+from kformer.training.recipes.recipe import SUITED, Recipe, is_smaller_student
 from kformer.training.run.continuation import check_output
 from kformer.training.run.run_config import changed_settings, read_run_config, run_config
 from kformer.training.run.run_folder import CHECKPOINTS
@@ -188,10 +188,17 @@ def _with_sizes_to_start_from(recipe, task):
     if task.options.warm_start is None:
         return recipe
     sizes = task.sizes_to_start_from()
-    differing = _differing(recipe, sizes, task.options.exact_sizes)
+    exact = task.options.exact_sizes
+    fewer = {
+        name
+        for name in {*exact} & {*sizes}
+        if is_smaller_student(name, getattr(recipe, name), sizes[name])
+    }
+    sizes = {name: size for name, size in sizes.items() if name not in fewer}
+    differing = _differing(recipe, sizes, exact)
     if differing:
         raise ValueError(
-            "A model must have the sizes of the one that it starts from. "
+            "A model must have the sizes of the one that it starts from, or fewer layers. "
             f"Received: {differing}, for {str(task.options.warm_start)!r}."
         )
     return dataclasses.replace(recipe, **sizes)

@@ -285,3 +285,24 @@ def test_a_tagger_starts_from_any_encoder_and_from_the_head_of_a_tagger(
     assert all(np.array_equal(*weights) for weights in zip(*encoders, strict=True))
     kernels = [model.network.head.kernel.numpy() for model in (new, old)]
     assert np.array_equal(*kernels) == head_is_copied
+
+
+def test_a_student_of_fewer_layers_starts_from_layers_at_even_distances():
+    tokenizer = learnt()
+    old = translator(tokenizer, num_layers=5, num_decoder_layers=2)
+    new = translator(tokenizer, num_layers=3, num_decoder_layers=1)
+    warm_start(new, old)
+    layers = [(stack.layers, old_stack.layers) for stack, old_stack in stacks(new, old)]
+    for (copies, originals), places in zip(layers, ([0, 2, 4], [0]), strict=True):
+        for copy, place in zip(copies, places, strict=True):
+            np.testing.assert_equal(copy.get_weights(), originals[place].get_weights())
+    for stack, old_stack in stacks(new, old):
+        np.testing.assert_equal(stack.norm.get_weights(), old_stack.norm.get_weights())
+    np.testing.assert_equal(source_table(new), source_table(old))
+    with pytest.raises(ValueError, match=r"Received: num_layers=5 instead of 3"):
+        warm_start(old, new)
+
+
+def stacks(*translators):
+    """Pairs of the encoders, and of the decoders."""
+    return [*zip(*(each.transformer.parts for each in translators), strict=True)]
