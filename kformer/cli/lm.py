@@ -31,7 +31,7 @@ from kformer.decoding.search_options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, read_documents
-from kformer.training.recipes.recipe import recipe_names
+from kformer.training.recipes.recipe import default_recipe, recipe_names
 from kformer.training.run.run_options import LanguageOptions
 
 Documents = StrEnum("Documents", [(name.upper().replace("-", "_"), name) for name in DOCUMENTS])
@@ -67,17 +67,19 @@ def train(
         ),
     ] = None,
     recipe: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help=f"Numbers to start from: {', '.join(recipe_names(LANGUAGE_MODEL.words))}."
+            help=f"Numbers to start from: {', '.join(recipe_names(LANGUAGE_MODEL.words))}. By "
+            "default lm, and fine-tune with --warm-start."
         ),
-    ] = LANGUAGE_MODEL.recipe,
+    ] = None,
     **settings: Any,
 ):
     """Train a language model on plain text, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
+    recipe = recipe or default_recipe(LANGUAGE_MODEL, settings.get("warm_start"))
     train_on_text(LANGUAGE_MODEL, LanguageOptions, recipe, (text, valid_text), output, settings)
 
 

@@ -280,10 +280,11 @@ def train_language_model(
     run is resumed in the same way, to the bit. `warm_start` must be another language model.
 
     Args:
-        recipe: All numbers of the run, or the name of a recipe; by default "lm".
-            `target_vocab_size`, `num_decoder_layers` and `max_length_ratio` must be 0, and
-            `decoder_cell` "attention": there is no target. `max_length` is the length of a row, and
-            the largest number of positions of the model.
+        recipe: All numbers of the run, or the name of a recipe; by default "lm", and "fine-tune"
+            with `warm_start`. `target_vocab_size`, `num_decoder_layers` and `max_length_ratio` must
+            be 0, and `decoder_cell` "attention": there is no target. `max_length` is the length of
+            a row, and the largest number of positions of the model, unless it starts from one of
+            more.
         text: A path or a list of paths of plain text.
         output: The folder.
         valid_text: The same, of the text that chooses the best model. Of several files each is
@@ -305,7 +306,7 @@ def train_language_model(
         >>> model.generate("We ", max_length=5).startswith("We")
         True
     """
-    recipe = recipe_for(LANGUAGE_MODEL, recipe)
+    recipe = recipe_for(LANGUAGE_MODEL, recipe, options.get("warm_start"))
     _check_given(text=text, output=output)
     with run_folder(output) as folder:
         return run(prepare_language_model(recipe, text, folder, valid_text, **options))

@@ -320,6 +320,8 @@ def new_language_model(
     decoder = one_stack(TransformerDecoder, recipe, tokenizer, **settings)
     model = LanguageModel(tokenizer, decoder, recipe.max_length)
     if start_model is not None:
+        positions = max(recipe.max_length, start_model.max_length)
+        model = LanguageModel(tokenizer, decoder, positions, start_model.search_defaults)
         warm_start_stack(model, start_model)
     metrics = [kind(tokenizer.padding_id) for kind in (MaskedAccuracy, Perplexity, Tokens)]
     compile_network(decoder, recipe, tokenizer.padding_id, metrics, rising_steps)

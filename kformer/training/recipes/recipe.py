@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
-from kformer.kinds import TRANSLATOR, Kind
+from kformer.kinds import LANGUAGE_MODEL, TRANSLATOR, Kind
 from kformer.near_names import with_near_fields
 from kformer.training.recipes.noise_rates import NOISES, noise_rates
 
@@ -312,8 +312,8 @@ def recipe_for(kind: Kind, recipe: Recipe | str | None, warm_start: Any = None) 
     """Returns the recipe of a run: the given one, or the one with the given name.
 
     Args:
-        kind: The kind of model; without a recipe, its own, or `fine-tune` of a translator with
-            `warm_start`.
+        kind: The kind of model; without a recipe, its own, or `fine-tune` of a translator or a
+            language model with `warm_start`.
     """
     if isinstance(recipe, Recipe):
         return recipe
@@ -329,7 +329,8 @@ def recipe_for(kind: Kind, recipe: Recipe | str | None, warm_start: Any = None) 
 
 def default_recipe(kind: Kind, warm_start: Any = None) -> str:
     """Returns the name of the recipe of a run of a kind, if none is given."""
-    fine_tunes = kind is TRANSLATOR and warm_start is not None
+    # The head of a classifier or a tagger may be new, and learns little at a low rate.
+    fine_tunes = kind in (TRANSLATOR, LANGUAGE_MODEL) and warm_start is not None
     return "fine-tune" if fine_tunes else kind.recipe
 
 

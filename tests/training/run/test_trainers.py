@@ -22,6 +22,7 @@ from kformer.training.recipes.recipe import recipe_for
         (CLASSIFIER, "a.keras", "texts"),
         (TAGGER, None, "words"),
         (LANGUAGE_MODEL, None, "lm"),
+        (LANGUAGE_MODEL, "a.keras", "fine-tune"),
     ],
 )
 def test_a_run_without_a_recipe_has_the_one_of_the_command_line(kind, warm_start, name):
