@@ -1,12 +1,14 @@
 """Reads ZIP archives and gzip files from elsewhere, with bounds on what they unpack to."""
 
+import errno
 import gzip
 import io
 import lzma
+import shutil
 import struct
 import zipfile
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from kformer.files import check_file
@@ -18,8 +20,10 @@ if TYPE_CHECKING:  # The command line imports this module, also for --help.
 # a thousand times, for zeros; weights do not reach two times, and text hardly five times.
 _MOST_TIMES = 20
 _ALWAYS = 2**26
+_MOST_MEMBERS = 10_000  # Of an archive that is unpacked: each becomes a file.
 _ARRAY = ".npy"
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, OSError)
+_NO_NAMES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
 _UNREADABLE = (NotImplementedError, RuntimeError)  # Of zipfile: a compression, or encryption.
 
 
@@ -119,6 +123,27 @@ class Archive:
             return io.BufferedReader(_Member(self._archive.open(info), self._broken))
         except (*_DAMAGE, *_UNREADABLE) as error:
             raise self._broken(error) from error
+
+    def unpack(self, folder: Path):
+        """Writes all members into a new folder, with the names that they have."""
+        self.check_sizes()
+        members = [name for name in self.names() if not name.endswith("/")]
+        if not members or len(members) > _MOST_MEMBERS:
+            raise self._broken(f"{len(members):,} files, not 1 to {_MOST_MEMBERS:,}")
+        folder.mkdir()
+        for name in members:
+            place = PurePosixPath(name.replace("\\", "/"))
+            if place.is_absolute() or ".." in place.parts or PureWindowsPath(name).drive:
+                raise self._broken(f"{name!r:.99} leads outside the folder")
+            path = folder / place
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("xb") as file, self.open(name) as stream:
+                    shutil.copyfileobj(stream, file)
+            except OSError as error:
+                if error.errno in _NO_NAMES:  # All others are the fault of the disk.
+                    raise self._broken(f"{name!r:.99}, {error.strerror}") from error
+                raise
 
     def check_sizes(self):
         """Raises a ValueError if the members together are much larger than the archive.

@@ -49,7 +49,7 @@ def marian(
         Path,
         typer.Argument(
             help="Folder of Hugging Face's MarianMTModel, such as OPUS-MT's, or of Marian, with an "
-            ".npz file; or that file, where a folder holds several."
+            ".npz file, also as a .zip archive; or that file, where a folder holds several."
         ),
     ],
     output: _Output,
@@ -116,7 +116,13 @@ def bergamot(
 
 @app.command()
 def ctranslate2(
-    folder: Annotated[Path, typer.Argument(help="Folder of CTranslate2, with model.bin.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of CTranslate2, with model.bin, also as a .zip archive; or a package of "
+            "Argos Translate, .argosmodel."
+        ),
+    ],
     output: _Output,
     source_model: _SourceModel = None,
     target_model: _TargetModel = None,

@@ -7,6 +7,7 @@ from kformer.imports.assembly import assemble
 from kformer.imports.ctranslate2_file import as_current, read_variables, take_config
 from kformer.imports.ctranslate2_weights import CTranslate2Weights
 from kformer.imports.id_table import IdTable, language_pieces, with_common_padding
+from kformer.imports.packed_folder import unpacked
 from kformer.imports.plain_vocabularies import (
     check_folder,
     existing,
@@ -24,8 +25,9 @@ _PADDING = ("<pad>", "<blank>")
 _LONGEST = 512  # Ids of a source; CTranslate2 does not record the longest source of the training.
 _FIRST_WITH_CONFIG = 6  # Version of model.bin.
 _WHOSE = "A folder of CTranslate2"
-# The files of an unpacked package of Argos Translate.
+# The files of a package of Argos Translate.
 _ARGOS_FACTS, _ARGOS_MODEL, _ARGOS_PIECES = "metadata.json", "model", "sentencepiece.model"
+_ARGOS_BPE = "bpe.model"
 DESCRIPTION = "kformer.json"  # Of `kformer.export.export_ctranslate2`.
 
 
@@ -44,6 +46,7 @@ class _CTranslate2Config(TypedDict, total=False):
 class _ArgosFacts(TypedDict, total=False):
     from_code: str
     to_code: str
+    target_prefix: str
 
 
 class _Description(TypedDict, total=False):
@@ -68,8 +71,9 @@ def from_ctranslate2(
 
     The folder holds model.bin, config.json and the vocabularies, as the converters of CTranslate2
     write them, or `kformer.export.export_ctranslate2`. Models of all versions are read, from before
-    CTranslate2 1 on; models of versions before 3 have no config.json. CTranslate2 is not needed. An
-    unpacked package of Argos Translate is such a folder, too.
+    CTranslate2 1 on; models of versions before 3 have no config.json. CTranslate2 is not needed. A
+    package of Argos Translate (.argosmodel), or a ZIP archive of a folder (.zip), is unpacked into
+    a temporary folder; it can be an unpacked package, too.
 
     A vocabulary of SentencePiece needs its model. Vocabularies of characters (of transliterators)
     or of whole words (of sounds) need none: text is split into characters, or at spaces, and
@@ -81,7 +85,7 @@ def from_ctranslate2(
     CTranslate2 aligns them by.
 
     Args:
-        folder: Path of the folder.
+        folder: Path of the folder, package or archive.
         source_model: Path of the SentencePiece model of the sources; None for source.spm in the
             folder, where their vocabulary is one of SentencePiece.
         target_model: Path of the SentencePiece model of the translations; None for target.spm in
@@ -94,12 +98,17 @@ def from_ctranslate2(
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks.
     """
-    folder = Path(folder)
+    with unpacked(folder) as path:
+        return _from_folder(path, source_model, target_model, target_language)
+
+
+def _from_folder(folder, source_model, target_model, target_language):
     check_folder(folder)
     if not folder.exists():
         raise FileNotFoundError(f"There is no such folder. Received: {str(folder)!r}.")
     package = folder / _ARGOS_FACTS
     if package.is_file() and (folder / _ARGOS_MODEL).is_dir():
+        _check_package(folder)
         source_model = source_model or folder / _ARGOS_PIECES
         folder = folder / _ARGOS_MODEL
     model = read_variables(existing(folder, "model.bin", _WHOSE))
@@ -138,9 +147,27 @@ def from_ctranslate2(
     return assemble(models, tables, network, longest, prefix, languages, **facts)
 
 
+def _check_package(folder):
+    """Raises a ValueError for a package of Argos Translate with parts that are not read."""
+    if (folder / _ARGOS_BPE).exists() and not (folder / _ARGOS_PIECES).exists():
+        raise ValueError(
+            "Packages of Argos Translate whose text is split by Moses and BPE cannot be imported. "
+            f"Received: {_ARGOS_BPE} in {str(folder)!r}."
+        )
+    if prefix := _package_facts(folder / _ARGOS_FACTS).get("target_prefix"):
+        raise ValueError(
+            "Packages of Argos Translate whose translations start with a given piece cannot be "
+            f"imported. Received: target_prefix={prefix!r} in {str(folder)!r}."
+        )
+
+
+def _package_facts(path):
+    return read_json(path, _ArgosFacts, rule="The file must hold facts about a package.")
+
+
 def _languages_of_package(path):
     """Returns the languages of a package of Argos Translate, for `Translator.about`."""
-    content = read_json(path, _ArgosFacts, rule="The file must hold facts about a package.")
+    content = _package_facts(path)
     names = {"from_code": "source_language", "to_code": "target_language"}
     return {names[name]: content[name] for name in names if name in content}
 

@@ -12,6 +12,7 @@ from kformer.imports.marian_folder import MarianFolder
 from kformer.imports.marian_model import MarianModel
 from kformer.imports.marian_npz import open_npz
 from kformer.imports.marian_weights import network_of
+from kformer.imports.packed_folder import unpacked
 from kformer.imports.yaml_text import read_yaml
 from kformer.tasks.translator import Translator
 
@@ -67,7 +68,8 @@ def from_marian(
     which is one .spm file, or one for each side that the settings beside the weights name, or one
     `*vocab.yml` with source.spm and target.spm. Neither PyTorch nor transformers is needed, and
     nothing from the folder is run. Licence, languages and citation of its model card, README.md,
-    go into `Translator.about`.
+    go into `Translator.about`. A ZIP archive of the folder (.zip), as OPUS-MT publishes
+    them, too, is unpacked into a temporary folder.
 
     The result computes as Marian does, which trained the weights. The port to transformers
     has other positions, whose slowest wave is slower, and adds another number to the variance of
@@ -88,7 +90,8 @@ def from_marian(
     `n_best` as large as `beam_size`.
 
     Args:
-        folder: Path of the folder; or of an .npz file, where a folder holds several.
+        folder: Path of the folder or of the archive; or of an .npz file, where a folder holds
+            several.
         target_language: For a model with several target languages, the language of all
             translations: the code in a piece of the table, such as "fra" for ">>fra<<", which then
             stands before every source. None to choose at each translation, with `Translator.into`.
@@ -109,7 +112,11 @@ def from_marian(
         512
         >>> translator.save("de-en.keras")
     """
-    path = Path(folder)
+    with unpacked(folder) as path:
+        return _from_folder(path, target_language, as_transformers)
+
+
+def _from_folder(path, target_language, as_transformers):
     is_npz = path.suffix == ".npz"
     is_npz = is_npz or (not (path / "config.json").exists() and any(path.glob("*.npz")))
     files = open_npz(path) if is_npz else MarianFolder(path)

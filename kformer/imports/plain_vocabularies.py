@@ -14,6 +14,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from kformer.files import check_file
 from kformer.imports.id_table import read_model
+from kformer.imports.packed_folder import SUFFIXES
 from kformer.text.vocabulary import SPACE
 
 _SOURCE, _TARGET = "source.spm", "target.spm"
@@ -100,12 +101,12 @@ def read_models(
 
 
 def check_folder(path: Path):
-    """Raises a NotADirectoryError for a file; it says how an archive is unpacked."""
+    """Raises a NotADirectoryError for a file."""
     if path.is_file():
-        rule = "A folder is needed, not a file."
-        if path.suffix in (".zip", ".argosmodel"):
-            rule = f"An archive must be unpacked first, as by `unzip {path.name} -d FOLDER`."
-        raise NotADirectoryError(f"{rule} Received: {str(path)!r}.")
+        raise NotADirectoryError(
+            f"A folder is needed, or an archive of one ({', '.join(SUFFIXES)}), not another file. "
+            f"Received: {str(path)!r}."
+        )
 
 
 def existing(folder: Path, name: str, whose: str) -> Path:
