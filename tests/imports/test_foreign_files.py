@@ -132,7 +132,7 @@ def test_a_package_of_argos_translate_is_a_folder_of_ctranslate2(tmp_path):
     (tmp_path / "en_de" / "metadata.json").write_text(
         json.dumps(facts | {"target_prefix": "__de__"})
     )
-    with pytest.raises(ValueError, match="start with a given piece.*target_prefix='__de__'"):
+    with pytest.raises(ValueError, match=r"start with a given piece.*target_prefix='__de__'"):
         kformer.from_ctranslate2(tmp_path / "en_de")
     pieces = tmp_path / "en_de" / "sentencepiece.model"
     pieces.rename(pieces.with_name("bpe.model"))
