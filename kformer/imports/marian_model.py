@@ -29,9 +29,12 @@ _OUTPUT = "decoder_ff_logit_out_W"
 _BIAS = "decoder_ff_logit_out_b"
 _SPECIAL = "special:"
 _INPUT_SCALE = "_QuantMultA"  # How an engine of int8 rounds the inputs of a matrix.
+_TOP_NORM = re.compile(r"(encoder|decoder)_top_ln_(scale|bias)")
+_NORM = re.compile(r"(?:(?:Wo|ffn)_)?ln_(scale|bias)(_pre)?")
 _LAYER = re.compile(r"(encoder|decoder)_l(\d+)_(self|context|ffn|rnn)_(.+)")
 _ATTENTION = {"self": "self_attn", "context": "encoder_attn"}
 _PROJECTIONS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
+_KINDS = {"scale": "weight", "bias": "bias"}  # Of norms.
 _CELL = {"W": "input.weight", "Wf": "forget_gate.weight", "bf": "forget_gate.bias"}
 
 
@@ -102,8 +105,11 @@ class MarianModel:
             return {_TABLES[name]: self._with_rows(array, name != "encoder_Wemb")}
         if name == _BIAS:
             return {"final_logits_bias": self._with_rows(array.T, 1).T}
+        if match := _TOP_NORM.fullmatch(name):
+            return {f"model.{match[1]}.layer_norm.{_KINDS[match[2]]}": np.squeeze(array)}
         match = _LAYER.fullmatch(name)
-        if not match:
+        norm = _NORM.fullmatch(match[4]) if match else None
+        if not match or (norm and bool(norm[2]) != self.config["norm_first"]):
             return {name: array}  # A part that a `Transformer` lacks: refused by this name.
         stack, number, kind, rest = match.groups()
         place = f"model.{stack}.layers.{int(number) - 1}."
@@ -140,10 +146,9 @@ class MarianModel:
 
 def _name_of(kind, rest):
     """Returns the name in MarianMTModel of a weight of a layer, or one like them."""
-    norm = re.fullmatch(r"(?:Wo|ffn)_ln_(scale|bias)", rest)
-    if norm:
+    if norm := _NORM.fullmatch(rest):
         module = {"ffn": "final", "rnn": "ssru"}.get(kind) or _ATTENTION[kind]
-        return f"{module}_layer_norm.{'weight' if norm[1] == 'scale' else 'bias'}"
+        return f"{module}_layer_norm.{_KINDS[norm[1]]}"
     weight = "weight" if rest[0] == "W" else "bias"
     if kind == "rnn":
         return f"ssru.{_CELL.get(rest, rest)}"

@@ -61,6 +61,7 @@ def network_of(
         "activation": folder.activation,
         "num_decoder_layers": config["decoder_layers"],
         "decoder_cell": folder.decoder_cell,
+        "norm_first": config.get("norm_first", False),
         "forbidden_ids": sorted(folder.forbidden),
         **computed,
     }

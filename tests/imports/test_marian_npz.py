@@ -13,7 +13,8 @@ import sentencepiece
 import kformer
 from support import phrasebook
 from support.pretrained import marian
-from support.pretrained.marian_npz import spm_vocabulary, write_npz_folder
+from support.pretrained.marian_npz import arrays_of, spm_vocabulary, write_npz_folder
+from support.pretrained.marian_reference import MarianReference
 from support.processes import run_python
 
 TEXTS = ["der hund schläft .", "meine mutter trinkt 猫 ☃☂ tee", "", "ein ☃ haus", " a  b "]
@@ -173,7 +174,7 @@ def test_ctranslate2_converts_the_folder_to_what_says_the_same(folder, tmp_path)
     ("name", "value"),
     [
         ("type", "s2s"),
-        ("transformer-preprocess", "n"),
+        ("transformer-ffn-activation", "tanh"),
         ("transformer-decoder-autoreg", "average-attention"),
         ("transformer-train-position-embeddings", "true"),
     ],
@@ -181,6 +182,52 @@ def test_ctranslate2_converts_the_folder_to_what_says_the_same(folder, tmp_path)
 def test_another_architecture_is_refused_by_its_name(name, value, network, tmp_path):
     folder = write_npz_folder(tmp_path / "npz", WORDS, network, {name: value})
     with pytest.raises(ValueError, match=rf"whose {name} is .* Received: {name}='{value}'"):
+        kformer.from_marian(folder)
+
+
+@pytest.mark.parametrize("cell", ["attention", "ssru"])
+@pytest.mark.parametrize(
+    ("norm_first", "activation"), [(True, "relu"), (True, "gelu"), (False, "gelu")]
+)
+def test_logits_are_those_of_marians_equations(cell, norm_first, activation, tmp_path):
+    keras.utils.set_random_seed(1)
+    settings = {"norm_first": norm_first, "activation": activation, "decoder_cell": cell}
+    network = marian.transformer(WORDS.pieces, **settings)
+    found = kformer.from_marian(write_npz_folder(tmp_path / "npz", WORDS, network)).transformer
+    reference = MarianReference(arrays_of(WORDS, network), 4, activation)
+    source, target = [5, 77, 30, 8, 0], [9, 30, 4, 4, 17]
+    logits = found([np.array([source]), np.array([[found.padding_id, *target]])])
+    expected = reference.logits(source, target)
+    atol = 5e-3 if cell == "attention" else 1e-4  # float32 rounds sharp attention most.
+    np.testing.assert_allclose(np.array(logits[0])[:, : expected.shape[1]], expected, atol=atol)
+    assert expected.std() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"transformer-postprocess-top": '""'}, "transformer-postprocess-top=''"),
+        ({"transformer-postprocess": "dan"}, "transformer-postprocess='dan'"),
+        ({"transformer-preprocess": "r"}, "transformer-preprocess='r'"),
+        ({"version": "v1.10.28 2022-01-24"}, r"version='v1\.10\.28 2022-01-24'"),
+        ({"version": ""}, "version=''"),
+    ],
+)
+def test_other_places_of_norms_are_refused(changes, message, tmp_path):
+    network = marian.transformer(WORDS.pieces, norm_first=True)
+    folder = write_npz_folder(tmp_path / "npz", WORDS, network, changes)
+    with pytest.raises(ValueError, match=rf"must .*Received: .*{message}"):
+        kformer.from_marian(folder)
+
+
+def test_norms_elsewhere_than_in_the_settings_are_refused(tmp_path):
+    network = marian.transformer(WORDS.pieces, norm_first=True)
+    folder = write_npz_folder(tmp_path / "npz", WORDS, network)
+    [path] = folder.glob("*.npz")
+    arrays = dict(np.load(path))
+    arrays["encoder_l1_self_Wo_ln_scale"] = arrays.pop("encoder_l1_self_Wo_ln_scale_pre")
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=r"no 'model\.encoder\.layers\.0\.self_attn_layer_norm"):
         kformer.from_marian(folder)
 
 

@@ -27,16 +27,22 @@ transformer-ffn-depth: 2
 transformer-guided-alignment-layer: last
 transformer-heads: {num_heads}
 transformer-no-projection: false
-transformer-postprocess: dan
+transformer-postprocess: {after}
 transformer-postprocess-emb: d
-transformer-preprocess: ""
+transformer-postprocess-top: {last}
+transformer-preprocess: {before}
 transformer-tied-layers:
   []
 transformer-train-position-embeddings: false
 type: transformer
 ulr: false
-version: v1.7.6 2018-11-09
+version: {version}
 """
+# By `norm_first`. Marian 1.11 is the first that can train these networks as the paper has them.
+_STEPS = {
+    False: {"before": '""', "after": "dan", "last": '""', "version": "v1.7.6 2018-11-09"},
+    True: {"before": "n", "after": "da", "last": "n", "version": "v1.11.0 2022-02-08"},
+}
 _MODULES = {"self_attn": "self", "encoder_attn": "context", "final": "ffn", "ssru": "rnn"}
 _CELL = {"input": "", "forget_gate": "f"}
 
@@ -91,11 +97,12 @@ def arrays_of_ids(ids, network, changes=None):
     shared = str(network.target_vocab_size is None).lower()
     reads_back = "rnn" if settings["decoder_cell"] == "ssru" else "self-attention"
     sizes = {"ids": ids, "shared": shared, "reads_back": reads_back}
-    config = CONFIG.format(**sizes, **settings)
+    config = CONFIG.format(**sizes, **settings, **_STEPS[network.norm_first])
     for name, value in (changes or {}).items():
         config = config.replace(f"\n{name}: ", f"\n{name}: {value} #")
     arrays = {"decoder_ff_logit_out_b": np.zeros((1, ids), np.float32)}
-    arrays |= map(_of_marian, *zip(*marian.state_dict_of(network).items(), strict=True))
+    for name, array in marian.state_dict_of(network).items():
+        arrays |= [_of_marian(name, array, "_pre" if network.norm_first else "")]
     for name, array in arrays.items():
         array = array[:ids] if name.endswith("Wemb") else array
         array = array[:, :ids] if name == "decoder_ff_logit_out_b" else array
@@ -104,21 +111,29 @@ def arrays_of_ids(ids, network, changes=None):
     return arrays
 
 
-def _of_marian(name, array):
-    """Returns Marian's name for a weight of MarianMTModel, and the weight as Marian has it."""
+def _of_marian(name, array, pre):
+    """Returns Marian's name for a weight of MarianMTModel, and the weight as Marian has it.
+
+    Args:
+        name, array: The weight.
+        pre: End of the names of norms in the layers.
+    """
     tables = {"shared": "Wemb", "encoder": "encoder_Wemb", "decoder": "decoder_Wemb"}
     if name == "final_logits_bias":
         return "decoder_ff_logit_out_b", array
     if name.endswith(("shared.weight", "embed_tokens.weight")):
         return tables[name.split(".")[1]], array
-    _, stack, _, number, *module, kind = name.split(".")
+    _, stack, module, *rest = name.split(".")
+    if module == "layer_norm":
+        return f"{stack}_top_ln_{'scale' if rest[0] == 'weight' else 'bias'}", array[None]
+    number, *module, kind = rest
     layer = f"{stack}_l{int(number) + 1}"
     kind = {"weight": "W", "bias": "b"}[kind]
     array = array.T if array.ndim == 2 else array[None]
     if module[-1].endswith("_layer_norm"):
         of = _MODULES[module[-1].removesuffix("_layer_norm")]
-        place = "Wo_ln" if of in ("self", "context") else "ffn_ln"
-        return f"{layer}_{of}_{place}_{'scale' if kind == 'W' else 'bias'}", array
+        place = "Wo_ln" if of in ("self", "context") else "ln" if pre and of == "rnn" else "ffn_ln"
+        return f"{layer}_{of}_{place}_{'scale' if kind == 'W' else 'bias'}{pre}", array
     if module[-1].startswith("fc"):
         return f"{layer}_ffn_{kind}{module[-1][-1]}", array
     attention, projection = module
