@@ -123,6 +123,11 @@ def head_of(layer: int, heads: int, settings: dict) -> AlignmentHead | None:
     return AlignmentHead(layer % layers + 1, number)
 
 
+def decoder_width(encoder: int, decoder: int) -> dict:
+    """Returns the setting of a decoder whose inner width is not the encoder's; {} if it is."""
+    return {} if decoder == encoder else {"decoder_d_ff": decoder}
+
+
 def network_with(
     settings: dict,
     matrices: Sequence,
@@ -234,14 +239,17 @@ def _check_sizes(network):
                 f"layers of the {side} in the settings, {len(layers)} in the weights."
             )
     d_model, d_ff = settings["d_model"], settings["d_ff"]
+    decoder_d_ff = settings.get("decoder_d_ff") or d_ff
     matrices = 4 * encoder_layers  # Of d_model by d_model.
     matrices += decoder_layers * (8 if settings.get("decoder_cell") != "ssru" else 6)
-    needed = matrices * d_model**2 + 2 * d_model * d_ff * (encoder_layers + decoder_layers)
+    needed = matrices * d_model**2
+    needed += 2 * d_model * (d_ff * encoder_layers + decoder_d_ff * decoder_layers)
     have = sum(np.size(array) for array in network.layers.values())
     if needed > 2 * have:
         raise ValueError(
             "The weights must fit the settings. Received: "
-            f"d_model={d_model}, d_ff={d_ff}, which need {needed:,} weights, and {have:,}."
+            f"d_model={d_model}, d_ff={d_ff}, decoder_d_ff={decoder_d_ff}, "
+            f"which need {needed:,} weights, and {have:,}."
         )
 
 

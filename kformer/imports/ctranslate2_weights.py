@@ -13,6 +13,7 @@ import numpy as np
 
 from kformer.imports.assembly import (
     PretrainedNetwork,
+    decoder_width,
     head_of,
     network_with,
     positions_in_table,
@@ -127,12 +128,18 @@ class CTranslate2Weights:
         for name in (_START, *_FLAGS, *_UNREAD):
             left.pop(name, None)
         layers = self._layers(left)
+        # Without these weights, a model is refused by the name of the first that is missing.
+        widths = [
+            layers.get(f"{side}.layers.0.fc1.weight", source[:1]).size // d_model
+            for side in ("encoder", "decoder")
+        ]
         settings = {
             "num_layers": _count(layers, "encoder"),
             "num_decoder_layers": _count(layers, "decoder"),
             "d_model": d_model,
             "num_heads": int(settings["num_heads"]),
-            "d_ff": max(layers.get("encoder.layers.0.fc1.weight", source).shape),
+            "d_ff": widths[0],
+            **decoder_width(*widths),
             "norm_first": bool(settings["pre_norm"]),
             "activation": self._activation(settings["activation"]),
             "padding_id": padding_id,

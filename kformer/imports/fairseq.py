@@ -12,6 +12,7 @@ import numpy as np
 from kformer.imports.assembly import (
     NEVER,
     assemble,
+    decoder_width,
     head_of,
     network_with,
     tensor2tensor_positions,
@@ -92,7 +93,7 @@ class FairseqSettings:
         """Returns arguments of `kformer.Transformer` by name."""
         settings = self._settings
         sides = ("encoder", "decoder")
-        for name in ("attention_heads", "ffn_embed_dim", "embed_dim"):
+        for name in ("attention_heads", "embed_dim"):
             settings.common(*(f"{side}_{name}" for side in sides))
         norms = [bool(settings.values.get(f"{side}_normalize_before")) for side in sides]
         if norms[0] != norms[1]:
@@ -107,6 +108,7 @@ class FairseqSettings:
             "d_model": d_model,
             "num_heads": settings.number("encoder_attention_heads"),
             "d_ff": settings.number("encoder_ffn_embed_dim"),
+            **decoder_width(*(settings.number(f"{side}_ffn_embed_dim") for side in sides)),
             "norm_first": norms[0],
             "activation": settings.choice("activation_fn", _ACTIVATIONS, "relu"),
             "padding_id": 1,

@@ -15,7 +15,6 @@ _NEEDED = {  # Values that a `Transformer` computes, by setting: the first is th
     "transformer-attention-mask": ("default",),
     "transformer-pool": ("false",),
     "transformer-tied-layers": ("[]",),
-    "transformer-decoder-dim-ffn": ("0",),
     "transformer-decoder-ffn-depth": ("0", "2"),
     "transformer-ffn-depth": ("2",),
     "transformer-no-projection": ("false",),
@@ -46,6 +45,7 @@ _SIZES = {
     "encoder_attention_heads": "transformer-heads",
     "encoder_ffn_dim": "transformer-dim-ffn",
 }
+_DECODER_WIDTH = "transformer-decoder-dim-ffn"  # 0 for that of the encoder.
 _ALIGNMENT = "transformer-guided-alignment-layer"  # Marian aligns by its first head.
 _NUMBER = re.compile("[0-9]{1,9}")
 
@@ -75,6 +75,7 @@ def network_config(settings: Mapping, where: str) -> dict:
         )
     activation = _value(settings, "transformer-ffn-activation", _NEEDED)
     sizes = {name: int(settings[setting]) for name, setting in _SIZES.items()}
+    sizes["decoder_ffn_dim"] = _decoder_width(settings, where) or sizes["encoder_ffn_dim"]
     config = {**sizes, "activation": _ACTIVATIONS[activation], "cell": cell}
     config["norm_first"] = _norm_first(settings, where)
     layer = str(settings.get(_ALIGNMENT, ""))
@@ -95,6 +96,17 @@ def _check(settings, needed, where):
                 f"Models of Marian whose {name} is not {' or '.join(map(repr, among))} cannot be "
                 f"imported. Received: {name}={received!r} in {where!r}."
             )
+
+
+def _decoder_width(settings, where):
+    """Returns the inner width of the decoder's feed-forward networks; 0 for the encoder's."""
+    width = str(settings.get(_DECODER_WIDTH, 0))
+    if not _NUMBER.fullmatch(width):
+        raise ValueError(
+            "The config of a model of Marian must hold numbers. "
+            f"Received: {_DECODER_WIDTH}={width!r} in {where!r}."
+        )
+    return int(width)
 
 
 def _norm_first(settings, where):

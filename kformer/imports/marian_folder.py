@@ -20,6 +20,7 @@ _VOCABULARIES = ("vocab.json", "target_vocab.json")
 _ADDED = "added_tokens.json"
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 _SPECIAL = {"end": "eos_token_id", "padding": "pad_token_id", "start": "decoder_start_token_id"}
+_SIZES = ("d_model", *(f"{s}_{n}" for s in ("encoder", "decoder") for n in ("layers", "ffn_dim")))
 _OTHERS = {  # Kinds of models that are often tried, by `model_type`.
     "m2m_100": "Models of M2M100 and NLLB, whose tokenizers put languages around the pieces,",
     "t5": "Models of T5, with relative positions and RMSNorm,",
@@ -141,14 +142,13 @@ class MarianFolder:
                     f"The config.json of a MarianMTModel must have {name}={needed!r}. "
                     f"Received: {name}={received!r} in {str(self.path)!r}."
                 )
-        for name in ("attention_heads", "ffn_dim"):
-            sides = [self._number(f"{side}_{name}") for side in ("encoder", "decoder")]
-            if sides[0] != sides[1]:
-                raise ValueError(
-                    f"Encoder and decoder must have the same {name} in config.json. "
-                    f"Received: {sides[0]} and {sides[1]} in {str(self.path)!r}."
-                )
-        for name in ("d_model", "encoder_layers", "decoder_layers", *_SPECIAL.values()):
+        heads = [self._number(f"{side}_attention_heads") for side in ("encoder", "decoder")]
+        if heads[0] != heads[1]:
+            raise ValueError(
+                "Encoder and decoder must have the same attention_heads in config.json. "
+                f"Received: {heads[0]} and {heads[1]} in {str(self.path)!r}."
+            )
+        for name in (*_SIZES, *_SPECIAL.values()):
             self._number(name)
         if self.config.get("activation_function") not in _ACTIVATIONS:
             raise ValueError(

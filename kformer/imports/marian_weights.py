@@ -5,6 +5,7 @@ import numpy as np
 from kformer.imports.assembly import (
     NEVER,
     PretrainedNetwork,
+    decoder_width,
     paper_positions,
     tensor2tensor_positions,
 )
@@ -57,6 +58,7 @@ def network_of(
         "d_model": config["d_model"],
         "num_heads": config["encoder_attention_heads"],
         "d_ff": config["encoder_ffn_dim"],
+        **decoder_width(config["encoder_ffn_dim"], config["decoder_ffn_dim"]),
         "padding_id": config["pad_token_id"],
         "activation": folder.activation,
         "num_decoder_layers": config["decoder_layers"],

@@ -63,6 +63,7 @@ class Transformer(PredictsTokens, Network):
         forbidden_ids: Target ids that no search chooses, such as the unknown id in Marian. Their
             logits are computed like all others, so the log-probabilities of the other ids do not
             change.
+        decoder_d_ff: Inner width of the decoder's feed-forward networks, if it is another.
 
     Call arguments:
         inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
@@ -104,6 +105,7 @@ class Transformer(PredictsTokens, Network):
         norm_epsilon: float = EPSILON,
         decoder_cell: str = "attention",
         forbidden_ids: Sequence[int] = (),
+        decoder_d_ff: int | None = None,
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
@@ -124,12 +126,16 @@ class Transformer(PredictsTokens, Network):
         self.tied_output = tied_output
         self.norm_epsilon = norm_epsilon
         self.decoder_cell = decoder_cell
+        self.decoder_d_ff = decoder_d_ff
         number = vocab_size if target_vocab_size is None else target_vocab_size
         self.forbidden_ids = tuple(
             check_integer("forbidden_ids", i, least=0, most=number - 1) for i in forbidden_ids
         )
         dtype = self.dtype_policy
-        settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+        sides = [
+            (d_model, num_heads, width, dropout, norm_first, activation)
+            for width in (d_ff, d_ff if decoder_d_ff is None else decoder_d_ff)
+        ]
         last = {"norm_epsilon": norm_epsilon, "dtype": dtype}
         shared = target_vocab_size is None
         output = (output_bias, tied_output)
@@ -148,9 +154,9 @@ class Transformer(PredictsTokens, Network):
             dtype=dtype,
         )
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
-        self.encoder = Encoder(num_layers, *settings, name="encoder", **last)
+        self.encoder = Encoder(num_layers, *sides[0], name="encoder", **last)
         layers = num_layers if num_decoder_layers is None else num_decoder_layers
-        self.decoder = Decoder(layers, *settings, decoder_cell=decoder_cell, name="decoder", **last)
+        self.decoder = Decoder(layers, *sides[1], decoder_cell=decoder_cell, name="decoder", **last)
         # Every shape is known here, so that `encode` and the others work before any call.
         ids_shape, vectors_shape = (None, None), (None, None, d_model)
         self.source_embedding.build(ids_shape)
@@ -265,6 +271,7 @@ class Transformer(PredictsTokens, Network):
             "norm_epsilon": self.norm_epsilon,
             "decoder_cell": self.decoder_cell,
             **({"forbidden_ids": [*self.forbidden_ids]} if self.forbidden_ids else {}),
+            **({"decoder_d_ff": self.decoder_d_ff} if self.decoder_d_ff is not None else {}),
         }
 
 

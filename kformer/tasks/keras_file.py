@@ -14,11 +14,13 @@ from kformer.kinds import KINDS, TRANSLATOR, Kind
 from kformer.text.vocabulary import ASSET
 
 _KINDS = {kind.registered_name: kind for kind in KINDS}
-FORMAT = 4  # Of the `.keras` file; readers refuse newer formats.
+FORMAT = 5  # Of the `.keras` file; readers refuse newer formats.
 _FORMAT_OF = {  # By a setting, of a model or its network, that only newer readers understand.
     "search_defaults": 3,
     "frozen": 3,
     "decoder_cell": 4,
+    "forbidden_ids": 5,
+    "decoder_d_ff": 5,
 }
 _ADDED = {  # Settings that format 1 lacks.
     "activation": "relu",
@@ -41,6 +43,7 @@ class _NetworkSizes(TypedDict, total=False):
     num_decoder_layers: int | None
     d_model: int
     d_ff: int
+    decoder_d_ff: int
     decoder_cell: str
     vocab_size: int
     target_vocab_size: int | None
@@ -288,7 +291,7 @@ def _least(network, encoder_layers, decoder_layers):
     attentions = encoder_layers + 2 * decoder_layers
     if network.get("decoder_cell") == "ssru":  # Half as many matrices as attention.
         attentions -= decoder_layers / 2
-    feed_forward = 2 * d_ff * (encoder_layers + decoder_layers)
+    feed_forward = 2 * (d_ff * encoder_layers + network.get("decoder_d_ff", d_ff) * decoder_layers)
     ids = network.get("vocab_size", 1) + (network.get("target_vocab_size") or 0)
     return d_model * (ids + 4 * d_model * attentions + feed_forward)
 

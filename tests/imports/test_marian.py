@@ -301,7 +301,8 @@ def test_a_missing_file_is_named(name, folder):
 
 def test_a_file_is_no_folder(folder):
     message = refused(folder / "vocab.json", NotADirectoryError)
-    assert message == "A folder is needed, not a file. Received: 'FOLDER'."
+    rule = "A folder is needed, or an archive of one (.zip, .argosmodel), not another file."
+    assert message == f"{rule} Received: 'FOLDER'."
 
 
 @pytest.mark.parametrize(
@@ -324,9 +325,9 @@ def test_other_settings_that_no_transformer_has_are_named(folder):
     assert "one of swish, silu, relu, gelu. Received: 'tanh'" in refused(
         with_config(folder, activation_function="tanh")
     )
-    with_config(folder, activation_function="relu", decoder_ffn_dim=7)
-    assert "the same ffn_dim in config.json. Received: 48 and 7 in" in refused(folder)
-    with_config(folder, decoder_ffn_dim=48, d_model=None)
+    with_config(folder, activation_function="relu", decoder_attention_heads=2)
+    assert "the same attention_heads in config.json. Received: 4 and 2 in" in refused(folder)
+    with_config(folder, decoder_attention_heads=4, d_model=None)
     assert "`d_model` in config.json must be a number. Received: None" in refused(folder)
 
 

@@ -192,13 +192,13 @@ def test_another_architecture_is_refused_by_its_name(name, value, network, tmp_p
 def test_logits_are_those_of_marians_equations(cell, norm_first, activation, tmp_path):
     keras.utils.set_random_seed(1)
     settings = {"norm_first": norm_first, "activation": activation, "decoder_cell": cell}
-    network = marian.transformer(WORDS.pieces, **settings)
+    network = marian.transformer(WORDS.pieces, **settings, decoder_d_ff=24)
     found = kformer.from_marian(write_npz_folder(tmp_path / "npz", WORDS, network)).transformer
     reference = MarianReference(arrays_of(WORDS, network), 4, activation)
     source, target = [5, 77, 30, 8, 0], [9, 30, 4, 4, 17]
     logits = found([np.array([source]), np.array([[found.padding_id, *target]])])
     expected = reference.logits(source, target)
-    atol = 5e-3 if cell == "attention" else 1e-4  # float32 rounds sharp attention most.
+    atol = 5e-3 if cell == "attention" else 5e-4  # float32 rounds sharp attention most.
     np.testing.assert_allclose(np.array(logits[0])[:, : expected.shape[1]], expected, atol=atol)
     assert expected.std() > 0.5
 

@@ -29,7 +29,6 @@ def arguments_of(network, **changes):
     """Returns the settings that fairseq would have trained `network` with."""
     both = {
         "embed_dim": network.d_model,
-        "ffn_embed_dim": network.d_ff,
         "attention_heads": network.num_heads,
         "normalize_before": network.norm_first,
         "learned_pos": False,
@@ -49,6 +48,8 @@ def arguments_of(network, **changes):
             for side in ("encoder", "decoder")
             for name, value in both.items()
         },
+        "encoder_ffn_embed_dim": network.d_ff,
+        "decoder_ffn_embed_dim": network.decoder.d_ff,
         "share_all_embeddings": shared and network.tied_output,
         "share_decoder_input_output_embed": network.tied_output,
         "adaptive_softmax_cutoff": None,

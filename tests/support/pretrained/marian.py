@@ -116,7 +116,6 @@ def write_folder(folder, words: Vocabulary, network, dtype="float32", **config):
 def config_of(network, words):
     """Returns what config.json of the model holds."""
     config = network.get_config()
-    of_both = {"attention_heads": config["num_heads"], "ffn_dim": config["d_ff"]}
     sides = ("encoder", "decoder")
     return {
         "model_type": "marian",
@@ -124,7 +123,9 @@ def config_of(network, words):
         "vocab_size": len(words.pieces),
         "d_model": config["d_model"],
         "activation_function": config["activation"],
-        **{f"{side}_{name}": value for name, value in of_both.items() for side in sides},
+        **{f"{side}_attention_heads": config["num_heads"] for side in sides},
+        "encoder_ffn_dim": config["d_ff"],
+        "decoder_ffn_dim": config.get("decoder_d_ff", config["d_ff"]),
         "encoder_layers": config["num_layers"],
         "decoder_layers": network.decoder.num_layers,
         "max_position_embeddings": 64,

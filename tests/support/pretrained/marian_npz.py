@@ -21,6 +21,7 @@ tied-embeddings-all: {shared}
 tied-embeddings-src: false
 transformer-aan-activation: swish
 transformer-decoder-autoreg: {reads_back}
+transformer-decoder-dim-ffn: {decoder_width}
 transformer-dim-ffn: {d_ff}
 transformer-ffn-activation: {activation}
 transformer-ffn-depth: 2
@@ -97,6 +98,7 @@ def arrays_of_ids(ids, network, changes=None):
     shared = str(network.target_vocab_size is None).lower()
     reads_back = "rnn" if settings["decoder_cell"] == "ssru" else "self-attention"
     sizes = {"ids": ids, "shared": shared, "reads_back": reads_back}
+    sizes |= {"decoder_width": settings.get("decoder_d_ff", 0)}
     config = CONFIG.format(**sizes, **settings, **_STEPS[network.norm_first])
     for name, value in (changes or {}).items():
         config = config.replace(f"\n{name}: ", f"\n{name}: {value} #")
