@@ -9,9 +9,11 @@ from kformer.imports.ctranslate2_weights import CTranslate2Weights
 from kformer.imports.id_table import IdTable, language_pieces, with_common_padding
 from kformer.imports.packed_folder import unpacked
 from kformer.imports.plain_vocabularies import (
+    SOURCE_MODEL,
     check_folder,
     existing,
     needs_sentencepiece,
+    pieces_in_lines,
     plain_model,
     read_models,
 )
@@ -19,6 +21,7 @@ from kformer.json_files import read_json
 from kformer.model.residual import EPSILON
 from kformer.tasks.translator import Translator
 from kformer.text.alignment import AlignmentHead
+from kformer.text.vocabulary import SPACE
 
 _SPECIAL = {"unk_token": "<unk>", "eos_token": "</s>", "decoder_start_token": "<s>"}
 _PADDING = ("<pad>", "<blank>")
@@ -219,7 +222,10 @@ def _vocabularies(folder, config):
 
 def _with_models(folder, config, vocabularies, *paths):
     """Returns the SentencePiece models of both sides, and the vocabularies as these name pieces."""
-    needed = [needs_sentencepiece(pieces) for pieces in vocabularies]
+    has_model = any(paths) or (folder / SOURCE_MODEL).is_file()
+    needed = [
+        needs_sentencepiece(pieces) or (has_model and SPACE in pieces) for pieces in vocabularies
+    ]
     models = [None, None]
     if any(needed) or any(paths):
         models = read_models(folder, *paths, _WHOSE)
@@ -259,15 +265,7 @@ def _tables(folder, config, vocabularies, starts_from_zero, sources_end):
 def _vocabulary(folder, side, unknown):
     path = folder / f"{side}_vocabulary.txt"
     if path.exists():
-        try:
-            pieces = path.read_bytes().decode("utf-8").split("\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"A vocabulary must be UTF-8. Received: {str(path)!r} ({error.reason})."
-            ) from error
-        pieces = pieces[:-1] if pieces[-1] == "" else pieces
-        if all(piece.endswith("\r") for piece in pieces):
-            pieces = [piece[:-1] for piece in pieces]
+        pieces = pieces_in_lines(path)
     else:
         path = existing(folder, f"{side}_vocabulary.json", _WHOSE)
         pieces = read_json(path, list[str], rule="The file must hold a JSON array of pieces.")

@@ -138,8 +138,10 @@ def with_common_padding(vocabularies: list, names: Iterable[str]) -> tuple[str, 
 def read_model(model: bytes, name: str):
     """Returns the `ModelProto` of a SentencePiece model, given as bytes.
 
+    A model of characters becomes a unigram model that splits text likewise.
+
     Raises:
-        ValueError: The bytes are no unigram model; the message contains the `name` of the file.
+        ValueError: The bytes are neither; the message contains the `name` of the file.
     """
     try:
         proto = _PROTO.ModelProto.FromString(model)
@@ -152,10 +154,16 @@ def read_model(model: bytes, name: str):
             f"Received: {name!r}, {len(model)} bytes that are none."
         )
     kind = proto.trainer_spec.model_type
-    if kind != _PROTO.TrainerSpec.UNIGRAM:
+    if kind == _PROTO.TrainerSpec.CHAR:
+        proto.trainer_spec.model_type = _PROTO.TrainerSpec.UNIGRAM
+        for entry in proto.pieces:
+            if entry.type == _PIECE.NORMAL and len(entry.piece) > 1:
+                entry.type = _PIECE.UNUSED  # A model of characters never splits text into it.
+    elif kind != _PROTO.TrainerSpec.UNIGRAM:
+        received = _PROTO.TrainerSpec.ModelType.Name(kind)
         raise ValueError(
-            "SentencePiece models must be unigram models: a .tflite file can split text by no "
-            f"others. Received: {name!r}, of type {_PROTO.TrainerSpec.ModelType.Name(kind)}."
+            "SentencePiece models must be unigram models or of characters: a .tflite file splits "
+            f"text by no others. Received: {name!r}, of type {received}."
         )
     return proto
 

@@ -1,4 +1,7 @@
-"""The vocabularies beside a model of Marian: SentencePiece models, or lists of pieces in YAML."""
+"""The vocabularies beside a model of Marian: SentencePiece models, or lists of pieces.
+
+A list is YAML or JSON, or a text of one piece a line.
+"""
 
 import json
 from collections.abc import Sequence
@@ -11,15 +14,19 @@ from kformer.imports.id_table import (
     read_model,
     with_common_padding,
 )
+from kformer.imports.plain_vocabularies import pieces_in_lines
 from kformer.imports.yaml_text import read_yaml
 
 _MODELS = ("source.spm", "target.spm")
 _MODEL = ".spm"
-_LISTS = ("*vocab.yml", "*vocab.yaml", "*vocab.json")
+_LISTS = ("*vocab.yml", "*vocab.yaml", "*vocab.json", "*vocab.txt")
+_SIDES = (("*src", "*source"), ("*trg", "*target"))  # Beginnings of lists of one side each.
+_MAPPINGS = (".yml", ".yaml", ".json")
 _END, _UNKNOWN = "</s>", "<unk>"
 _LEAD = (
     "It must hold one .spm file for both sides, or its settings must name those of both in "
-    "`vocabs`, or it must hold one *vocab.yml with source.spm and target.spm."
+    "`vocabs`, or it must hold one *vocab.yml or *vocab.txt, or one for each side (src, trg), with "
+    "source.spm and target.spm."
 )
 
 
@@ -84,6 +91,12 @@ def vocabulary_files(folder: Path, names: Sequence[str]) -> list[Path]:
     if named and all(file.is_file() for file in named):
         return [named[0], named[-1]]
     lists = [file for pattern in _LISTS for file in sorted(folder.glob(pattern))]
+    sides = [
+        [file for file in lists if any(file.match(f"{start}.vocab.*") for start in starts)]
+        for starts in _SIDES
+    ]
+    if len(lists) == 2 and all(len(side) == 1 for side in sides):
+        return [side[0] for side in sides]
     joint = [file for file in sorted(folder.glob(f"*{_MODEL}")) if file.name not in _MODELS]
     files = lists or joint
     if len(files) != 1:
@@ -97,7 +110,7 @@ def vocabulary_files(folder: Path, names: Sequence[str]) -> list[Path]:
 def _beside_list(folder, name):
     if not (folder / name).is_file():
         raise FileNotFoundError(
-            f"A folder of Marian must hold {name} beside a vocabulary in YAML. "
+            f"A folder of Marian must hold {name} beside a list of pieces. "
             f"Received: {str(folder)!r}, which does not."
         )
     return folder / name
@@ -108,11 +121,17 @@ def _names(files):
 
 
 def _pieces_in(file):
-    """Returns the pieces of a vocabulary in YAML or JSON, in the order of their ids."""
-    vocabulary = read_yaml(file)
-    ids = {piece: int(i) for piece, i in vocabulary.items() if isinstance(i, str) and i.isdecimal()}
-    pieces = piece_ids(ids, str(file))
-    missing = [piece for piece in (_END, _UNKNOWN) if piece not in ids]
+    """Returns the pieces of a vocabulary in the order of their ids."""
+    if file.suffix in _MAPPINGS:
+        ids = {
+            piece: int(i)
+            for piece, i in read_yaml(file).items()
+            if isinstance(i, str) and i.isdecimal()
+        }
+        pieces = piece_ids(ids, str(file))
+    else:
+        pieces = pieces_in_lines(file)
+    missing = [piece for piece in (_END, _UNKNOWN) if piece not in pieces]
     if missing:
         raise ValueError(
             f"A vocabulary of Marian must hold {_END} and {_UNKNOWN}. "

@@ -16,7 +16,12 @@ import tensorflow as tf
 from kformer.imports.assembly import assemble, network_with, tensor2tensor_positions
 from kformer.imports.marian import read_card
 from kformer.imports.opennmt import LONGEST, UNKNOWN, tables_of
-from kformer.imports.plain_vocabularies import check_pieces, existing, read_models
+from kformer.imports.plain_vocabularies import (
+    check_pieces,
+    existing,
+    pieces_in_lines,
+    read_models,
+)
 from kformer.tasks.translator import Translator
 
 _TOOLKIT = "OpenNMT-tf"
@@ -111,9 +116,7 @@ def _vocabularies(folder, source, target):
         target = folder / "target.vocab" if (folder / "target.vocab").exists() else source
     sides = []
     for path in (source, Path(target)):
-        lines = path.read_text("utf-8", errors="replace").split("\n")
-        pieces = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
-        sides.append([*pieces, UNKNOWN])
+        sides.append([*pieces_in_lines(path), UNKNOWN])
         check_pieces(sides[-1], str(path))
     return sides
 

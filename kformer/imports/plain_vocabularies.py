@@ -7,6 +7,7 @@ piece that begins with another piece becomes this piece and an unknown id.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
@@ -15,12 +16,39 @@ from sentencepiece import sentencepiece_model_pb2
 from kformer.files import check_file
 from kformer.imports.id_table import read_model
 from kformer.imports.packed_folder import SUFFIXES
+from kformer.json_files import MOST_BYTES
 from kformer.text.vocabulary import SPACE
 
-_SOURCE, _TARGET = "source.spm", "target.spm"
+SOURCE_MODEL, _TARGET = "source.spm", "target.spm"
 _PIECE = sentencepiece_model_pb2.ModelProto.SentencePiece
 _MARKED = re.compile(r"<[^<>]*>|｟[^｠]*｠")  # Pieces of no text, such as <blank>.
 _JOINERS = ("@@", "￭", "■", "##")  # Of subword-nmt, OpenNMT's tokenizer, WordPiece.
+
+
+def pieces_in_lines(path: Path) -> list[str]:
+    """Returns the pieces of a vocabulary, one a line, in the order of their ids.
+
+    Raises:
+        ValueError: The file has over 64 MiB, is not UTF-8, or a piece occurs twice or is empty.
+    """
+    check_file(path)
+    size = path.stat().st_size
+    try:
+        if size > MOST_BYTES:
+            raise ValueError(f"{size:,} bytes, more than {MOST_BYTES:,}")
+        pieces = path.read_bytes().decode("utf-8").split("\n")
+        pieces = pieces[:-1] if pieces[-1] == "" else pieces
+        if all(piece.endswith("\r") for piece in pieces):
+            pieces = [piece[:-1] for piece in pieces]
+        odd = next((piece for piece, number in Counter(pieces).items() if number > 1), None)
+        if odd is not None or "" in pieces:
+            raise ValueError("an empty line" if odd is None else f"{odd!r} twice")
+    except ValueError as error:  # UnicodeDecodeError is one.
+        raise ValueError(
+            "A vocabulary must have one piece a line, in UTF-8, each once. "
+            f"Received: {str(path)!r} ({error})."
+        ) from error
+    return pieces
 
 
 def needs_sentencepiece(pieces: list[str]) -> bool:
@@ -87,12 +115,12 @@ def read_models(
         FileNotFoundError: A file is missing.
         ValueError: A file is no unigram model of SentencePiece.
     """
-    if source is None and not (folder / _SOURCE).is_file():
+    if source is None and not (folder / SOURCE_MODEL).is_file():
         raise FileNotFoundError(
-            f"{whose} must hold {_SOURCE}, or give the SentencePiece model of its sources as "
+            f"{whose} must hold {SOURCE_MODEL}, or give the SentencePiece model of its sources as "
             f"`source_model`, --source-model. Received: {str(folder)!r}, which does not."
         )
-    source = Path(source or folder / _SOURCE)
+    source = Path(source or folder / SOURCE_MODEL)
     if target is None:
         target = folder / _TARGET if (folder / _TARGET).exists() else source
     for path in (source, target):

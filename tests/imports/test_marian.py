@@ -381,7 +381,8 @@ def test_a_bpe_model_is_refused_with_the_reason(folder):
     model = marian.trained(["ein hund", "eine katze"], model_type="bpe", vocab_size=20)
     (folder / "source.spm").write_bytes(model)
     assert refused(folder) == (
-        "SentencePiece models must be unigram models: a .tflite file can split text by no others. "
+        "SentencePiece models must be unigram models or of characters: a .tflite file splits "
+        "text by no others. "
         "Received: 'FOLDER/source.spm', of type BPE."
     )
     (folder / "source.spm").write_bytes(b"no model")

@@ -74,6 +74,40 @@ def test_positions_and_norms_are_those_of_marian_unless_those_of_transformers_ar
         assert norm.epsilon == (1e-5 if as_transformers else 1e-6)
 
 
+def test_lists_of_pieces_are_yaml_or_one_piece_a_line(folder):
+    expected = kformer.from_marian(folder)
+    [listed] = folder.glob("*vocab.yml")
+    whole = listed.read_text("utf-8")
+    listed.unlink()
+    text = "".join(f"{piece}\n" for piece in WORDS.pieces[:-1])
+    named = folder / "decoder.yml"
+    for names, content in (
+        (["vocab.txt"], text),
+        (["opus.vocab.txt"], text.replace("\n", "\r\n")),
+        (["opus.spm32k.src.vocab.yml", "opus.spm32k.trg.vocab.yml"], whole),
+        (["a.pieces", "b.pieces"], text),  # Of any name, where the settings name them.
+    ):
+        for name in names:
+            (folder / name).write_text(content, "utf-8", newline="")
+        if names[0] == "a.pieces":
+            named.write_text(f"vocabs: [{', '.join(names)}]\n")
+        found = kformer.from_marian(folder)
+        assert found.tokenizer.model == expected.tokenizer.model
+        assert found.target_tokenizer.model == expected.target_tokenizer.model
+        for name in names:
+            (folder / name).unlink()
+    named.unlink()
+    for content, message in (
+        (text.replace("</s>\n", ""), "must hold </s> and <unk>"),
+        (text + "<unk>\n", r"each once\. .*vocab\.txt' \('<unk>' twice\)"),
+        (text.replace("</s>", ""), "an empty line"),
+        (text + "\udcff", r"in UTF-8.*can't decode"),
+    ):
+        (folder / "vocab.txt").write_bytes(content.encode("utf-8", "surrogateescape"))
+        with pytest.raises(ValueError, match=message):
+            kformer.from_marian(folder)
+
+
 def test_one_spm_file_is_the_vocabulary_tokenizers_of_sides(tmp_path):
     words = spm_vocabulary(SENTENCES)
     network = marian.transformer(words.pieces)
@@ -229,6 +263,17 @@ def test_norms_elsewhere_than_in_the_settings_are_refused(tmp_path):
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match=r"no 'model\.encoder\.layers\.0\.self_attn_layer_norm"):
         kformer.from_marian(folder)
+
+
+def test_sentencepiece_models_of_characters_split_text_as_the_library(tmp_path):
+    settings = {"model_type": "char", "character_coverage": 0.99, "user_defined_symbols": ["<br>"]}
+    words = spm_vocabulary([*SENTENCES, "猫"], vocab_size=60, hard_vocab_limit=False, **settings)
+    network = marian.transformer(words.pieces)
+    found = kformer.from_marian(write_npz_folder(tmp_path / "npz", words, network))
+    library = sentencepiece.SentencePieceProcessor(model_proto=words.models[0])
+    texts = [*TEXTS, "ein<br>haus", "ｆｕｌｌ１", *SENTENCES[:50]]
+    assert found.source_rows(texts) == [[*library.encode(text), 0] for text in texts]
+    assert any(library.unk_id() in library.encode(text) for text in texts)
 
 
 def test_characters_that_end_lines_for_yaml_alone_are_pieces(tmp_path):
