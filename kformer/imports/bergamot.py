@@ -156,7 +156,7 @@ def _vocabularies(folder, settings):
 
 
 def _free_reserved(model):
-    """Makes the symbols that the trainer reserved pieces of no text, as a .tflite file needs it."""
+    """Makes the symbols that the trainer reserved pieces of no text."""
     for entry in model.pieces:
         if entry.type == _PIECE.USER_DEFINED:
             entry.type = _PIECE.UNUSED

@@ -28,6 +28,9 @@ SETTINGS = {
     "no bytes": {"byte_fallback": False},
     "no bytes, a third of the pieces unused": {"byte_fallback": False, "unused": 3},
     "single characters": {"max_sentencepiece_length": 1},
+    # They begin as other keys of the normalizer do, end within them, or are parts of words.
+    "symbols": {"user_defined_symbols": ["haus", "ha", "<x>", "ｆ<", "é", "e", "...", "ﬁ", "▁der"]},
+    "symbols, no bytes": {"user_defined_symbols": ["ein", "!!", "¼"], "byte_fallback": False},
     "spaces within pieces": {"split_by_whitespace": False},
 }
 

@@ -5,6 +5,7 @@ The charsmap is a length, an automaton in the layout of
 The automaton shares branches; written out, `nmt_nfkc` would have 225,276 keys.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,36 @@ def read(blob: bytes) -> Charsmap:
     units = np.frombuffer(blob, "<u4", size // 4, offset=4)
     edges, depth = _edges(units)
     return Charsmap(edges, depth, blob[4 + size :])
+
+
+def with_symbols(rules: Charsmap, symbols: Iterable[bytes]) -> Charsmap:
+    """Returns rules by which symbols stay as they are, whatever else begins where they do."""
+    edges, replacements = [dict(state_edges) for state_edges in rules.edges], rules.replacements
+    own, ends = {0}, set()  # States of the symbols' beginnings, and of their ends.
+    depth = rules.depth
+    for symbol in symbols:
+        state = 0
+        for byte in symbol:
+            target = edges[state].get(byte)
+            if target not in own:  # A copy, because other keys may lead to the same state.
+                edges.append({} if target is None else dict(edges[target]))
+                edges[state][byte] = len(edges) - 1
+                own.add(len(edges) - 1)
+            state = edges[state][byte]
+        ends.add(state)
+        edges[state][END] = len(replacements)
+        replacements += symbol + b"\0"
+        depth = max(depth, len(symbol))
+    waiting = [*ends]
+    while waiting:  # No longer key than a symbol counts, unless it is a symbol.
+        state = waiting.pop()
+        edges[state] = {
+            byte: target
+            for byte, target in edges[state].items()
+            if (state in ends if byte == END else target in own)
+        }
+        waiting += [target for byte, target in edges[state].items() if byte != END]
+    return Charsmap(edges, depth, replacements)
 
 
 def _edges(units):

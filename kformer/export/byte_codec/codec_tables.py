@@ -21,6 +21,7 @@ from kformer.export.byte_codec.piece_model import (
     NORMAL,
     SPACE,
     UNKNOWN,
+    USER_DEFINED,
     PieceModel,
     read_piece_model,
 )
@@ -105,7 +106,7 @@ UTF8 = _utf8()
 
 
 def _normalizer(model: PieceModel):
-    rules = charsmap.read(model.charsmap)
+    rules = charsmap.with_symbols(charsmap.read(model.charsmap), model.symbols)
     strings, places, edges = bytearray(BROKEN), {}, []
     for state_edges in rules.edges:
         state_edges = dict(state_edges)
@@ -140,7 +141,8 @@ def _pieces(model: PieceModel):
     ids = {
         piece.replace(SPACE, chr(SPACE_BYTE)).encode(): i
         for i, (piece, kind) in enumerate(zip(model.pieces, model.types, strict=True))
-        if kind == NORMAL and chr(SPACE_BYTE) not in piece  # Such a piece can never be met.
+        if kind in (NORMAL, USER_DEFINED)
+        and chr(SPACE_BYTE) not in piece  # Such a piece can never be met.
     }
     keys = automaton_of_keys(ids)
     scores = np.zeros(len(keys.label) - keys.ends, np.float32)
@@ -165,6 +167,8 @@ def as_integers(numbers: np.ndarray):
     _, exponents = np.frexp(numbers[numbers != 0])
     scale = 2.0 ** (int(exponents.min(initial=0)) - 24)  # float32 has 24 bits.
     integers = numbers.astype(np.float64) / scale
+    while np.abs(integers).max(initial=0) >= 2**31 and not (integers % 2).any():
+        integers, scale = integers / 2, scale * 2
     if np.abs(integers).max(initial=0) >= 2**31:
         raise ValueError(
             "The scores of a SentencePiece model must be within 7 powers of two. "

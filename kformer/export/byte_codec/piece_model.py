@@ -9,6 +9,8 @@ from sentencepiece import sentencepiece_model_pb2
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # Types of pieces.
 SPACE = "\u2581"  # How a space is written in pieces.
 UNKNOWN_PENALTY = np.float32(10)  # Extra cost of an unknown character over the worst piece.
+_BONUS = 0.1  # Of each byte of a symbol but the first, in SentencePiece 0.2.3.
+_STEPS = 2**16
 _UNIGRAM = 1
 
 
@@ -23,6 +25,12 @@ class PieceModel(NamedTuple):
     remove_extra_whitespaces: bool
     byte_fallback: bool
     unknown_surface: str
+
+    @property
+    def symbols(self) -> list[bytes]:
+        """User-defined symbols, which are neither replaced nor split."""
+        pairs = zip(self.pieces, self.types, strict=True)
+        return [piece.encode() for piece, kind in pairs if kind == USER_DEFINED]
 
     @property
     def unknown_id(self) -> int:
@@ -51,7 +59,7 @@ def read_piece_model(model: bytes) -> PieceModel:
     trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
     return PieceModel(
         pieces=[piece.piece for piece in proto.pieces],
-        scores=np.array([piece.score for piece in proto.pieces], np.float32),
+        scores=np.array([_score(piece) for piece in proto.pieces], np.float32),
         types=[piece.type for piece in proto.pieces],
         charsmap=normalizer.precompiled_charsmap,
         add_dummy_prefix=normalizer.add_dummy_prefix,
@@ -59,6 +67,14 @@ def read_piece_model(model: bytes) -> PieceModel:
         byte_fallback=trainer.byte_fallback,
         unknown_surface=trainer.unk_surface,
     )
+
+
+def _score(piece):
+    """Returns the score of a piece; symbols cost nothing, so that they are nearly always chosen."""
+    if piece.type != USER_DEFINED:
+        return piece.score
+    bonus = _BONUS * (len(piece.piece.encode()) - 1)
+    return round(bonus * _STEPS) / _STEPS  # So that integers can stand for all scores.
 
 
 def _check(proto):
@@ -76,9 +92,6 @@ def _check(proto):
         ),
         "have no rules for what they say (denormalizer)": (
             "some" if proto.denormalizer_spec.precompiled_charsmap else ""
-        ),
-        "have no user-defined symbols": ", ".join(
-            repr(piece.piece) for piece in proto.pieces if piece.type == USER_DEFINED
         ),
     }
     for rule, received in refused.items():

@@ -21,6 +21,7 @@ TRIED = [
     "as kformer trains",
     "bare",
     "all spaces kept",
+    "symbols",
     "single characters",
     "no bytes, a third of the pieces unused",
 ]

@@ -1,6 +1,7 @@
 """The byte codec's NumPy reference and its tables; the reference for both is SentencePiece."""
 
 import functools
+import random
 
 import numpy as np
 import pytest
@@ -43,6 +44,21 @@ def test_the_ids_are_those_of_the_library(name):
 def test_the_ids_of_20000_texts_are_those_of_the_library():
     texts = odd_text.texts(20_000, WORDS, seed=1)
     assert_ids_are_those_of_the_library("as kformer trains", texts)
+
+
+def test_symbols_come_before_all_that_begins_where_they_do():
+    symbols = ["haus", "<x>", "ｆ<", "é", "ﬁ", "▁der", "ｋａ", "ｋａ\u3099", "__a"]
+    near = ["e\u0301", "カ\u3099", "\u0301", *" \u3000hausxeéfi<▁_.", *(s[:-1] for s in symbols)]
+    model = codec_models.trained(user_defined_symbols=symbols)
+    tables, library = tables_of(model), sentencepiece.SentencePieceProcessor(model_proto=model)
+    draw = random.Random(0)
+    met = 0
+    for _ in range(1000):
+        text = "".join(draw.choices([*symbols, *near], k=draw.randint(1, 12)))
+        ids = library.encode(text)
+        assert reference.tokenize(tables, text.encode()) == ids, text
+        met += any(library.id_to_piece(i) in symbols for i in ids)
+    assert met > 500
 
 
 @given(st.text(max_size=30), st.sampled_from(sorted(SETTINGS)))
@@ -97,7 +113,6 @@ def test_the_texts_are_as_odd_as_they_should_be():
     [
         ({"model_type": "bpe"}, "unigram models. Received: model_type=2"),
         ({"treat_whitespace_as_suffix": True}, "before the words. Received: treat_white"),
-        ({"user_defined_symbols": ["<x>"]}, "no user-defined symbols. Received: '<x>'"),
         ({"escape_whitespaces": False}, r"spaces as U\+2581. Received: none"),
     ],
 )
