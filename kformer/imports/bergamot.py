@@ -7,6 +7,7 @@ packed by gzip.
 
 import hashlib
 import re
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict
@@ -28,6 +29,9 @@ _SHORTLIST = "lex*.bin"
 _SETTINGS = "config*.yml"
 _METADATA = "metadata.json"
 _REGISTRY = "registry.json"
+_MODELS = "models.json"  # The same, or a list of other programs.
+_INFO = "model_info.json"  # Of translateLocally and of Bergamot's Python package.
+_SHORT_NAME = re.compile("([a-z]{2,3})-([a-z]{2,3})(?:-.*)?")
 _PAIR = re.compile("([a-z]{2})([a-z]{2})")  # Of languages, in names of files and in the registry.
 _IN_NAME = re.compile(rf"model\.{_PAIR.pattern}\..*")
 _PIECE = sentencepiece_model_pb2.ModelProto.SentencePiece
@@ -53,6 +57,12 @@ class _RegistryEntry(_Metadata, total=False):
     files: dict[str, _RegistryFile]
 
 
+class _Info(TypedDict, total=False):
+    """The field of model_info.json that is read, such as "en-pt-tiny"."""
+
+    shortName: str
+
+
 _OldRegistry = dict[str, _RegistryEntry]
 
 
@@ -73,8 +83,8 @@ def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
     those of Firefox's engine, word for word. Without it, the search is as good, and as fast in
     Python; one sentence takes 1.4 times as long in a `.tflite` file. Settings of the search in
     config*.yml become the search defaults, as for `kformer.from_marian`.
-    Languages, licence and scores of metadata.json, of this model's entry in registry.json or of the
-    model card, README.md, go into `Translator.about`. Symbols that the trainer of a vocabulary
+    Languages, licence and scores of metadata.json, of this model's entry in registry.json or
+    models.json, of model_info.json, or of the model card, README.md, go into `Translator.about`. Symbols that the trainer of a vocabulary
     reserved, such as "__source__", are text like any other: no sentence is written with them.
 
     Args:
@@ -175,8 +185,17 @@ def read_facts(weights: Path) -> dict:
     facts: _Metadata = {}
     if match := _IN_NAME.fullmatch(weights.name):
         facts = {"sourceLanguage": match[1], "targetLanguage": match[2]}
+    if (folder / _INFO).is_file():
+        info = read_json(folder / _INFO, _Info, rule="The file must hold facts about a model.")
+        if match := _SHORT_NAME.fullmatch(info.get("shortName", "")):
+            facts = {"sourceLanguage": match[1], "targetLanguage": match[2]}
     if (folder / _REGISTRY).is_file():
         facts |= _registered(folder / _REGISTRY, weights)
+    elif (folder / _MODELS).is_file():
+        try:
+            facts |= _registered(folder / _MODELS, weights)
+        except ValueError as error:
+            warnings.warn(f"{_MODELS} is ignored. {error}", stacklevel=2)
     if (folder / _METADATA).is_file():
         facts |= read_json(
             folder / _METADATA, _Metadata, rule="The file must hold facts about a model."

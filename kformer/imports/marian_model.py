@@ -5,6 +5,7 @@ padding id, whose vector, zeros, is where a translation starts.
 """
 
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +51,7 @@ class MarianModel:
     def __init__(self, weights: Path, vocabularies: Sequence[Path], settings: dict):
         self._weights, self._settings = weights, settings
         self.path = weights.parent
+        _warn_of_text_shortlists(self.path)
         with self._opened() as archive:
             self.config = network_config(self._network_settings(archive), str(weights))
         read = MarianVocabularies(self.path, vocabularies)
@@ -142,6 +144,16 @@ class MarianModel:
                 f"Received: {str(self._weights)!r}, without either."
             )
         return read_yaml(beside)
+
+
+def _warn_of_text_shortlists(folder):
+    names = [file.name for file in sorted(folder.glob("lex*")) if ".bin" not in file.suffixes[-2:]]
+    if names:
+        warnings.warn(
+            "Shortlists in the form of text are ignored: the search is among all ids. Marian's "
+            f"binary ones, lex*.bin, can be read. Received: {', '.join(names)} in {str(folder)!r}.",
+            stacklevel=2,
+        )
 
 
 def _name_of(kind, rest):

@@ -169,6 +169,12 @@ def test_a_shortlist_is_used_where_it_is_asked_for(packed, folder):
         kformer.from_bergamot(folder, shortlist=True)
 
 
+def test_a_shortlist_of_text_is_ignored_with_a_warning(folder):
+    (folder / "lex.s2t.gz").write_bytes(b"")
+    with pytest.warns(UserWarning, match=r"text are ignored.*Received: lex\.s2t\.gz in"):
+        kformer.from_bergamot(folder)
+
+
 def test_languages_licence_and_scores_are_read(folder):
     assert read_facts(folder / BINARY) == {
         "source_language": "de",
@@ -195,6 +201,15 @@ def test_languages_licence_and_scores_are_read(folder):
         "licence": "MPL-2.0",
         "scores": "flores200-plus: chrf 60.5",
     }
+    (folder / "registry.json").rename(folder / "models.json")
+    assert read_facts(folder / BINARY)["source_language"] == "nb"
+    (folder / "models.json").write_text("{}")
+    (folder / "model_info.json").write_text(json.dumps({"shortName": "de-hsb-tiny", "API": 1.0}))
+    languages = {"source_language": "de", "target_language": "hsb"}
+    assert read_facts(folder / BINARY) == languages
+    (folder / "models.json").write_text(json.dumps({"models": [{"srcTags": {"de": "German"}}]}))
+    with pytest.warns(UserWarning, match=r"models\.json is ignored\. The registry must hold"):
+        assert read_facts(folder / BINARY) == languages
     (folder / "registry.json").write_text(json.dumps({"nben": {"model": 3}}))
     with pytest.raises(ValueError, match="The registry must hold facts about models"):
         read_facts(folder / BINARY)
