@@ -84,8 +84,9 @@ def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
     Python; one sentence takes 1.4 times as long in a `.tflite` file. Settings of the search in
     config*.yml become the search defaults, as for `kformer.from_marian`.
     Languages, licence and scores of metadata.json, of this model's entry in registry.json or
-    models.json, of model_info.json, or of the model card, README.md, go into `Translator.about`. Symbols that the trainer of a vocabulary
-    reserved, such as "__source__", are text like any other: no sentence is written with them.
+    models.json, of model_info.json, or of the model card, README.md, go into `Translator.about`.
+    Symbols that the trainer of a vocabulary reserved, such as "__source__", are text like any
+    other: no sentence is written with them.
 
     Args:
         folder: Path of the folder; or of the file of weights, where a folder holds several.
