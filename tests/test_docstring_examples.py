@@ -10,13 +10,23 @@ import inspect
 import pytest
 
 import kformer
-from support.pretrained import marian
+from support.pretrained import bergamot, fairseq, marian, opennmt, opennmt_tf
+from support.pretrained.marian_npz import spm_vocabulary
+from support.pretrained.sentences import sentences
 
+PACKAGES = (
+    kformer,
+    kformer.training,
+    kformer.export,
+    kformer.pocket,
+    kformer.server,
+    kformer.serving,
+)
 PUBLIC = {
     f"{package.__name__}.{name}": getattr(package, name)
-    for package in (kformer, kformer.training, kformer.export, kformer.pocket)
+    for package in PACKAGES
     for name in package.__all__
-} | {"kformer.serving.Client": kformer.serving.Client}
+}
 SERVER = "http://localhost:5000"
 FILES = '"runs/', '"served/', '.tflite"', '"test.de"', SERVER
 
@@ -31,6 +41,37 @@ EXAMPLES = {name: example for name in PUBLIC if (example := example_of(name)).ex
 TRAINED = {name for name, example in EXAMPLES.items() if any(map(example.docstring.count, FILES))}
 
 
+def write_marian(folder):
+    words = marian.vocabulary()
+    network = marian.transformer(words.pieces)
+    marian.write_folder(folder, words, network, max_position_embeddings=512)
+
+
+def write_bergamot(folder):
+    words = spm_vocabulary(sentences(300), vocab_size=100)
+    network = marian.transformer(words.pieces, decoder_cell="ssru")
+    bergamot.write_bergamot_folder(folder, words, network)
+
+
+def write_fairseq(folder):
+    pieces = fairseq.pieces()
+    fairseq.write_folder(folder, fairseq.transformer(pieces), pieces)
+
+
+def write_opennmt(folder):
+    pieces = opennmt.pieces(marian.vocabulary().pieces)
+    opennmt.write_checkpoint(folder / "model.pt", opennmt.transformer(pieces), (pieces, pieces))
+
+
+PRETRAINED = {  # Folder that an example names -> what writes it, of random weights.
+    "opus-mt-de-en": write_marian,
+    "firefox-deen": write_bergamot,
+    "fairseq-de-en": write_fairseq,
+    "opennmt-de-en": write_opennmt,
+    "opennmt-tf-de-en": opennmt_tf.write_run,
+}
+
+
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.prove) if name in TRAINED else name for name in EXAMPLES],
@@ -43,10 +84,9 @@ def test_an_example_gives_the_answers_that_it_shows(name, request, tmp_path, mon
     if SERVER in example.docstring:
         for step in example.examples:
             step.source = step.source.replace(SERVER, request.getfixturevalue("demo_api").url)
-    if "opus-mt-de-en" in example.docstring:
-        words, folder = marian.vocabulary(), tmp_path / "opus-mt-de-en"
-        network = marian.transformer(words.pieces)
-        marian.write_folder(folder, words, network, max_position_embeddings=512)
+    for folder, write in PRETRAINED.items():
+        if f'"{folder}' in example.docstring:
+            write(tmp_path / folder)
     report = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     result = runner.run(example, out=report.append)
@@ -68,6 +108,13 @@ NEWCOMERS = (  # Functions that a first program calls.
     "export.export_tflite",
     "export.export_saved_model",
     "from_marian",
+    "from_bergamot",
+    "from_ctranslate2",
+    "from_fairseq",
+    "from_opennmt",
+    "from_opennmt_tf",
+    "server.create_app",
+    "server.host",
     "load",
 )
 

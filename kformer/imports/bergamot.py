@@ -97,6 +97,13 @@ def from_bergamot(folder: str | Path, shortlist: bool = False) -> Translator:
         ValueError: A file is damaged, or the files do not belong together, or the weights are
             packed for one kind of processor, or the model has parts that a `kformer.Transformer`
             lacks.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.from_bergamot("firefox-deen")
+        >>> translator.about["source_language"], translator.about["target_language"]
+        ('de', 'en')
+        >>> translator.save("de-en.keras")
     """
     path = Path(folder)
     weights = path if path.is_file() else _only(path, _WEIGHTS, "file of weights")

@@ -100,6 +100,14 @@ def from_ctranslate2(
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks.
+
+    Examples:
+        >>> import kformer
+        >>> from kformer.export import export_ctranslate2
+        >>> translator = kformer.load("runs/de-en/translator.keras")
+        >>> folder = export_ctranslate2(translator, "ctranslate2-de-en")
+        >>> kformer.from_ctranslate2("ctranslate2-de-en").translate("Ein Hund läuft.")
+        'A dog runs.'
     """
     with unpacked(folder) as path:
         return _from_folder(path, source_model, target_model, target_language)

@@ -175,6 +175,13 @@ def from_fairseq(
         FileNotFoundError: A file is missing.
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.from_fairseq("fairseq-de-en/checkpoint_best.pt")
+        >>> translator.max_source_length
+        64
+        >>> translator.save("de-en.keras")
     """
     path = _checkpoint_in(Path(checkpoint))
     content = read_checkpoint(path, "fairseq", packages=("fairseq",))

@@ -78,6 +78,13 @@ def from_opennmt(
         FileNotFoundError, IsADirectoryError: A file is missing.
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.from_opennmt("opennmt-de-en/model.pt")
+        >>> translator.transformer.num_heads
+        4
+        >>> translator.save("de-en.keras")
     """
     path = Path(checkpoint)
     content = read_checkpoint(path, _TOOLKIT)

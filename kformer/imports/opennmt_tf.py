@@ -84,6 +84,13 @@ def from_opennmt_tf(
         FileNotFoundError: A file is missing.
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.from_opennmt_tf("opennmt-tf-de-en", num_heads=4)
+        >>> translator.transformer.d_model
+        32
+        >>> translator.save("de-en.keras")
     """
     path = _latest(Path(checkpoint))
     folder = path.parent

@@ -56,6 +56,11 @@ class RequestLimits:
             100,000 bytes.
         file_bytes: Maximum number of bytes of a file, and of characters of its texts.
         document_seconds: Maximum time of the translation of a file.
+
+    Examples:
+        >>> from kformer.server import RequestLimits, create_app, host
+        >>> limits = RequestLimits(characters=500, texts=10)
+        >>> app = create_app(host(["demo"]), limits, is_local=True)
     """
 
     characters: int = 50_000
@@ -113,6 +118,15 @@ def create_app(
 
     Raises:
         ValueError: There is no model, or a key is blank.
+
+    Examples:
+        >>> from kformer.server import create_app, host
+        >>> from starlette.testclient import TestClient  # It needs the package httpx2.
+        >>> asked = {"q": "Ein Hund läuft.", "source": "de", "target": "en"}
+        >>> with TestClient(create_app(host(["demo"]), log=None)) as client:
+        ...     answer = client.post("/translate", json=asked)
+        >>> answer.json()["translatedText"]
+        'A dog runs.'
     """
     if not models:
         raise ValueError("A server needs one model or more. Received: models=[].")

@@ -36,6 +36,12 @@ def host(
     Raises:
         FileNotFoundError, ValueError: As `kformer.load` and `kformer.Glossary.load`; or two models
             have one name, or a glossary or languages have no model that takes them.
+
+    Examples:
+        >>> from kformer.server import host
+        >>> [model] = host(["demo"])
+        >>> model.name, model.form, model.target_languages
+        ('de-en', 'tflite', ('en',))
     """
     models: dict[str, HostedModel] = {}
     for path in paths:

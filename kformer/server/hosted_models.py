@@ -42,6 +42,12 @@ class HostedModel:
         examples: Texts to try, of a `.tflite` file.
         version: Number of the folder that was loaded, of a SavedModel; else 1.
         created: When the file was written, in seconds since 1970.
+
+    Examples:
+        >>> from kformer.server import host
+        >>> [model] = host(["demo"])
+        >>> model.source_language, model.target_languages
+        ('de', ('en',))
     """
 
     name: str

@@ -15,6 +15,13 @@ class ServedTranslation:
         score: The score of the search, which `kformer.Greedy` and `kformer.Beam` define.
         flags: Its problems, usually none, named as in `kformer.Translation`.
         quality: Estimate of its chrF, from 0 to 1; None if the model has none.
+
+    Examples:
+        >>> from kformer.serving import Client
+        >>> with Client("http://localhost:5000") as client:
+        ...     [[best]] = client.translations(["Ein Hund läuft."])
+        >>> best.text, best.flags
+        ('A dog runs.', ())
     """
 
     text: str
@@ -31,6 +38,12 @@ class ServedGeneration:
         text: The prompt with its continuation.
         score: The score of the search, of the continuation alone.
         flags: Its problems, usually none, named as in `kformer.Generation`.
+
+    Examples:
+        >>> from kformer.serving import ServedGeneration
+        >>> generation = ServedGeneration("Once upon a time", -2.5)
+        >>> generation.text, generation.flags
+        ('Once upon a time', ())
     """
 
     text: str
@@ -45,6 +58,12 @@ class ServedClass(NamedTuple):
         label: The most probable label.
         probabilities: {label: probability}, in the order of the classifier.
         flags: "source cut": the text was too long and was cut. "source not UTF-8".
+
+    Examples:
+        >>> from kformer.serving import ServedClass
+        >>> answer = ServedClass("spam", {"ham": 0.1, "spam": 0.9})
+        >>> answer.probabilities[answer.label]
+        0.9
     """
 
     label: str
@@ -61,6 +80,12 @@ class ServedScore:
         length: Number of tokens with the end.
         flags: "source cut", "target cut": a text was too long and was cut.
         quality: Estimate of its chrF, from 0 to 1; None if the model has none.
+
+    Examples:
+        >>> from kformer.serving import ServedScore
+        >>> score = ServedScore(log_probability=-1.5, length=3)
+        >>> score.mean
+        -0.5
     """
 
     log_probability: float
@@ -81,6 +106,12 @@ class Tokenized:
     Attributes:
         ids: Ids of its pieces, the end id last.
         flags: "source cut": the text was too long and was cut.
+
+    Examples:
+        >>> from kformer.serving import Tokenized
+        >>> tokenized = Tokenized((17, 4, 2))
+        >>> len(tokenized.ids)
+        3
     """
 
     ids: tuple[int, ...]
@@ -95,6 +126,12 @@ class VersionStatus:
         version: Its number.
         state: "START", "LOADING", "AVAILABLE", "UNLOADING" or "END".
         error: Its error message, usually "".
+
+    Examples:
+        >>> from kformer.serving import VersionStatus
+        >>> status = VersionStatus(1, "AVAILABLE")
+        >>> status.state == "AVAILABLE" and not status.error
+        True
     """
 
     version: int
@@ -109,6 +146,12 @@ class Tensor:
     Attributes:
         dtype: Name in TensorFlow's protocol, such as "DT_STRING".
         shape: -1 stands for any size.
+
+    Examples:
+        >>> from kformer.serving import Tensor
+        >>> tensor = Tensor("DT_STRING", (-1,))
+        >>> tensor.shape
+        (-1,)
     """
 
     dtype: str
@@ -121,6 +164,13 @@ class Signature:
 
     Attributes:
         inputs, outputs: `Tensor`s by name.
+
+    Examples:
+        >>> from kformer.serving import Signature, Tensor
+        >>> texts = Tensor("DT_STRING", (-1,))
+        >>> signature = Signature({"text": texts}, {"translation": texts})
+        >>> [*signature.outputs]
+        ['translation']
     """
 
     inputs: dict[str, Tensor]

@@ -20,6 +20,15 @@ class ServerError(OSError):
             malformed answer usually has the code of success, 200 or "OK".
         message: The server's message, or the fault of a malformed answer.
         retry_after: Seconds after which the server asks for a retry, or None.
+
+    Examples:
+        >>> from kformer.serving import Client, ServerError
+        >>> with Client("http://localhost:5000") as client:
+        ...     try:
+        ...         client.classify(["Ein Hund läuft."])
+        ...     except ServerError as error:
+        ...         print(error.code)
+        400
     """
 
     def __init__(self, url: str, code: int | str, message: str, retry_after: float | None = None):
