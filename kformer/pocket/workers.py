@@ -4,12 +4,14 @@ Both are callables (signature, **inputs) -> outputs by name. `usable` is False a
 ended and cannot be called again.
 """
 
+import base64
 import contextlib
 import functools
 import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 import weakref
 from pathlib import Path
@@ -18,6 +20,15 @@ import ai_edge_litert
 import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
+GREETING = b"INFO: Created TensorFlow Lite XNNPACK delegate"
+# A TFLite model of one operator, ABS, which XNNPACK runs.
+ABS_MODEL = base64.b64decode(
+    "GAAAAFRGTDMAAA4AFAAQAAwACAAAAAQADgAAABAAAAAcAAAAtAAAAAMAAAABAAAACAAAAAQABAAEAAAAAQAAABAA"
+    "AAAMABQAEAAMAAgABAAMAAAAEAAAADwAAABAAAAARAAAAAEAAAAQAAAAAAAKAAwAAAAIAAQACgAAAAgAAAAMAAAA"
+    "AQAAAAEAAAABAAAAAAAAAAEAAAABAAAAAQAAAAAAAAACAAAAIAAAAAQAAADu////BAAAAAEAAAABAAAAAAAGAAgA"
+    "BAAGAAAABAAAAAEAAAABAAAAAQAAABAAAAAMAAwACwAAAAAABAAMAAAAZQAAAAAAAGU="
+)
+_greeting = threading.Lock()
 _TEXT = ("tokenize", "detokenize")  # Signatures without matrix products.
 # Python runs isolated (-I): neither the working folder nor the environment changes its imports.
 _PROCESS = (
@@ -68,12 +79,14 @@ class InterpreterWorker:
 
     @functools.cached_property
     def _loaded(self):
+        with _greeting:
+            _greet()
         interpreter = Interpreter(os.fspath(self._path), num_threads=1)
         interpreter.allocate_tensors()
         return interpreter
 
     def load(self):
-        """Loads the interpreter now; LiteRT then writes to stderr."""
+        """Loads the interpreter now."""
         with self._refused():
             return self._loaded
 
@@ -87,6 +100,32 @@ class InterpreterWorker:
                 "The graph of a .tflite file must be one that LiteRT runs. "
                 f"Received: {str(self._path)!r} ({str(error).splitlines()[0]:.200})."
             ) from error
+
+
+@functools.cache
+def _greet():
+    """Lets LiteRT write its greeting, once a process, while stderr is a temporary file.
+
+    No file of a user is read meanwhile, so no error about one is lost. Lines of other threads are
+    written to stderr afterwards.
+    """
+    try:
+        stderr = os.dup(2)
+    except OSError:
+        return  # Nothing can be written.
+    try:
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), 2)
+            try:
+                Interpreter(model_content=ABS_MODEL, num_threads=1).allocate_tensors()
+            finally:
+                os.dup2(stderr, 2)
+            file.seek(0)
+            for line in file:
+                if not line.startswith(GREETING):
+                    os.write(2, line)
+    finally:
+        os.close(stderr)
 
 
 class ProcessWorker:

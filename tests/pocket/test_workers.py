@@ -4,11 +4,13 @@ import gc
 
 import numpy as np
 import pytest
+from ai_edge_litert.interpreter import Interpreter
 
 from kformer.pocket import PocketTranslator
 from kformer.pocket import worker_process as module
-from kformer.pocket.workers import InterpreterWorker, ProcessWorker
+from kformer.pocket.workers import ABS_MODEL, InterpreterWorker, ProcessWorker
 from support import toy
+from support.processes import run_python
 
 S = toy.SHORT  # Most ids of a source.
 INPUTS = {
@@ -116,3 +118,39 @@ def test_a_large_file_is_translated_as_a_small_one(path, monkeypatch):
     expected = PocketTranslator(path, workers=1).translations(toy.SOURCES)
     monkeypatch.setattr("kformer.pocket.worker_team._LARGE", 0)
     assert PocketTranslator(path, workers=1).translations(toy.SOURCES) == expected
+
+
+def test_python_does_not_show_the_greeting_of_litert():
+    code = "import kformer; print(kformer.demo().translate('Ein Hund läuft.'))"
+    result = run_python("-c", code)
+    assert (result.stdout, result.stderr) == ("A dog runs.\n", "")
+
+
+NOISY = """
+import os
+from kformer.pocket import workers
+
+class Noisy:
+    def __init__(self, **_):
+        pass
+
+    def allocate_tensors(self):
+        os.write(2, b"ERROR: disk\\n" + workers.GREETING + b" for CPU.\\nWARNING: heat\\n")
+
+workers.Interpreter = Noisy
+for _ in range(2):
+    workers._greet()
+os.write(2, b"afterwards\\n")
+"""
+
+
+def test_all_other_lines_on_stderr_are_shown():
+    assert run_python("-c", NOISY).stderr == "ERROR: disk\nWARNING: heat\nafterwards\n"
+
+
+def test_the_model_that_litert_greets_for_is_absolute_value():
+    interpreter = Interpreter(model_content=ABS_MODEL)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], np.float32([-2]))
+    interpreter.invoke()
+    assert interpreter.get_tensor(interpreter.get_output_details()[0]["index"]) == [2]
