@@ -45,6 +45,9 @@ def test_the_site_has_every_guide_and_every_public_name(tmp_path):
     pages = (tmp_path / "docs").rglob("*.html")
     titles = [re.search("<title>(.*?)</title>", page.read_text("utf-8"))[1] for page in pages]
     assert len(titles) == len({*titles})
+    for page in (tmp_path / "docs" / "reference").glob("*.html"):
+        # A colon in the first line of a property's docstring would end the name of a type.
+        assert ">Type<" not in page.read_text("utf-8"), page.name
     page = (tmp_path / "docs" / "reference" / "training.html").read_text("utf-8")
     names = re.findall(r'title="kformer\.training\.(\w+)"', page)
     assert names[0] == "train" and {*names} >= {*kformer.training.__all__}

@@ -72,7 +72,7 @@ class RequestLimits:
 
     @property
     def body_bytes(self) -> int:
-        """Maximum number of bytes of a request: a character may be escaped in 12."""
+        """Maximum number of bytes of a request, where 12 bytes may escape a character."""
         return 12 * self.characters + 100 * self.texts + 10_000
 
     def check(self, texts: Sequence[str], terms: Sequence[str] = ()):
