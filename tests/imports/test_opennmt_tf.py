@@ -158,7 +158,7 @@ def test_one_checkpoint_of_several_is_read_by_its_name(tmp_path):
 )
 def test_heads_are_those_of_the_toolkits_own_models(d_model, num_heads, tmp_path):
     network = opennmt_tf.transformer(
-        SHARED, num_layers=1, d_model=d_model, num_heads=num_heads, d_ff=7
+        SHARED, num_layers=1, d_model=d_model, num_heads=num_heads, d_ff=11
     )
     folder = opennmt_tf.write_folder(tmp_path, network, [SHARED] * 2)
     assert kformer.from_opennmt_tf(folder).transformer.num_heads == num_heads
