@@ -47,10 +47,9 @@ def averaged_weights(model: keras.Model):
     weights are their own average.
 
     Raises:
-        ValueError: The optimizer of `model` keeps no average.
+        ValueError: The optimizer of `model` keeps no average, or none of some trainable weights.
     """
-    averages = getattr(model.optimizer, "averages", ())
-    if not averages:
+    if not getattr(model.optimizer, "averages", ()):
         raise ValueError(
             "The model must be compiled with an `AveragedAdam` whose `average_momentum` is not 0, "
             f"and be built. Received: optimizer={model.optimizer}."
@@ -59,12 +58,13 @@ def averaged_weights(model: keras.Model):
     if not step_of(model):
         yield
         return
-    weights = copies(model.trainable_variables)
-    _assign(model.trainable_variables, copies(averages))
+    variables = model.trainable_variables  # Layers may have been frozen after the first step.
+    weights = copies(variables)
+    _assign(variables, copies(model.optimizer.averages_of(variables)))
     try:
         yield
     finally:
-        _assign(model.trainable_variables, weights)
+        _assign(variables, weights)
 
 
 def _assign(variables, values):

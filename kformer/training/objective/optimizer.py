@@ -78,6 +78,21 @@ class AveragedAdam(keras.optimizers.Adam):
         if self.average_momentum:
             self.averages = self.add_optimizer_variables(var_list, "average")
 
+    def averages_of(self, variables: Sequence[Any]) -> list:
+        """Returns the average of each of `variables`, weights that were trainable at first.
+
+        Raises:
+            ValueError: One of them became trainable later.
+        """
+        try:
+            return [self.averages[self._get_variable_index(variable)] for variable in variables]
+        except KeyError as error:
+            raise ValueError(
+                "A model must be compiled again, with a new optimizer, after layers became "
+                "trainable: the optimizer keeps no average of their weights. "
+                f"Received: {len(variables)} trainable weights, and {len(self.averages)} averages."
+            ) from error
+
     def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None):
         before = ops.cast(self.iterations, "float32")
         super().apply(grads, trainable_variables)

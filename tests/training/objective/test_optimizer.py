@@ -122,6 +122,30 @@ def test_weights_come_back_to_the_bit_whatever_happens_meanwhile(model):
     np.testing.assert_equal(model.get_weights(), before)
 
 
+def test_layers_that_are_frozen_after_the_first_step_keep_their_weights():
+    first, last = keras.layers.Dense(3), keras.layers.Dense(1)
+    model = keras.Sequential([keras.Input((5,)), first, last])
+    model.compile(AveragedAdam(0.1, average_momentum=0.9), loss="mse")
+    model.fit(X, Y, epochs=3, verbose=0)
+    first.trainable = False
+    before, averages = first.get_weights(), [np.array(a) for a in model.optimizer.averages]
+    with averaged_weights(model):
+        np.testing.assert_equal(first.get_weights(), before)
+        np.testing.assert_equal(last.get_weights(), averages[2:])
+    model.fit(X, Y, epochs=2, verbose=0, validation_data=(X, Y), callbacks=[WithAverage()])
+
+
+def test_layers_that_become_trainable_need_a_new_optimizer():
+    first, last = keras.layers.Dense(3, trainable=False), keras.layers.Dense(1)
+    model = keras.Sequential([keras.Input((5,)), first, last])
+    model.compile(AveragedAdam(0.1, average_momentum=0.9), loss="mse")
+    model.fit(X, Y, verbose=0)
+    first.trainable = True
+    message = r"compiled again.*Received: 4 trainable weights, and 2 averages\."
+    with pytest.raises(ValueError, match=message), averaged_weights(model):
+        pass
+
+
 class Look(keras.callbacks.Callback):
     """Notes the loss that the model has at the end of each epoch."""
 
