@@ -19,17 +19,20 @@ _OF_WIDTH = 27  # Tensors of tokens x d_model that an encoder and a decoder laye
 _OF_INNER_WIDTH = 2  # The same, of tokens x d_ff.
 _OTHER_WORK = 130  # Other work takes as long as the products if d_model is this.
 _MEASURED_FOR = 0.3  # Seconds.
+_IDLE = 0.5  # Other processes for each core that make no difference worth a word.
 
 
 @dataclasses.dataclass(frozen=True)
 class TrainingCost:
-    """An estimate with an error of about a third.
+    """An estimate with an error of about a third, if no other program uses the machine.
 
     Attributes:
         parameters: Number of trainable parameters.
         memory: Bytes at the peak, TensorFlow included.
         seconds: Time for an epoch.
         epochs: Number of epochs.
+        load: Processes of other programs that used the machine in the last minute, for each core.
+            The text then has a range of times, up to the time with a fair share of the cores.
 
     Examples:
         >>> from kformer.training import Recipe, training_cost
@@ -42,6 +45,7 @@ class TrainingCost:
     memory: float
     seconds: float
     epochs: int = 1
+    load: float = 0.0
 
     def warnings(self) -> list[str]:
         """Returns a warning with advice if the machine has too little memory."""
@@ -58,15 +62,18 @@ class TrainingCost:
         return [str(self), *(f"Warning: {text}" for text in self.warnings())]
 
     def __str__(self):
+        busy = "" if self.load < _IDLE else ", while other programs use the machine,"
         return (
             f"The model has {self.parameters:,} parameters. Training takes about "
-            f"{self.memory / 2**30:.1f} GiB of memory and {_duration(self.seconds)} for an epoch"
-            + (
-                f", {_duration(self.epochs * self.seconds)} for all {self.epochs}."
-                if self.epochs > 1
-                else "."
-            )
+            f"{self.memory / 2**30:.1f} GiB of memory and{busy} {self._range(1)} for an epoch"
+            + (f", {self._range(self.epochs)} for all {self.epochs}." if self.epochs > 1 else ".")
         )
+
+    def _range(self, epochs):
+        least = epochs * self.seconds
+        if self.load < _IDLE:
+            return _duration(least)
+        return f"{_duration(least)} to {_duration((1 + self.load) * least)}"
 
 
 def _duration(seconds):
@@ -145,7 +152,14 @@ def training_cost(
     if speed is None and recipe.precision != "float32":
         product_speed = matmul_speed(recipe.precision)
     seconds = operations * (1 / product_speed + _OTHER_WORK / d / float32_speed)
-    return TrainingCost(parameters, _RESIDENT + 4 * floats, seconds, recipe.epochs)
+    load = load_of_machine() if speed is None else 0.0
+    return TrainingCost(parameters, _RESIDENT + 4 * floats, seconds, recipe.epochs, load)
+
+
+def load_of_machine() -> float:
+    """Returns the processes that other programs ran in the last minute, for each core."""
+    running = os.getloadavg()[0] - 1  # Without this process.
+    return max(0.0, running / (os.cpu_count() or 1))
 
 
 def memory_of_machine() -> int:

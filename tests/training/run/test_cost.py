@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from kformer.training import Recipe, TrainingCost, training_cost
 from kformer.training.kinds.translation_learner import compiled_transformer
+from kformer.training.recipes.cost import load_of_machine
 from support.processes import printed_by
 
 # One epoch of batches in which every slot is a token.
@@ -99,6 +100,24 @@ def test_an_estimate_reads_as_a_sentence():
     assert str(cost).endswith(
         f"{days:.1f} days for an epoch, {days * cost.epochs:.1f} days for all {cost.epochs}."
     )
+
+
+@pytest.mark.parametrize(
+    ("running", "said"),
+    [
+        (0.2, " 12 seconds for an epoch, 4.0 minutes for all 20."),
+        (
+            7.0,  # Three other processes for each of two cores.
+            ", while other programs use the machine, 12 seconds to 48 seconds for an epoch, "
+            "4.0 minutes to 16.0 minutes for all 20.",
+        ),
+    ],
+)
+def test_other_programs_make_the_time_a_range(running, said, monkeypatch):
+    monkeypatch.setattr("os.getloadavg", lambda: (running, 0.0, 0.0))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    cost = TrainingCost(1, 1.0, 12.0, 20, load_of_machine())
+    assert str(cost).endswith(f"memory and{said}")
 
 
 def test_a_model_too_large_for_the_machine_gets_a_warning_with_advice(monkeypatch):
