@@ -139,7 +139,9 @@ def test_scores_tokens_and_alignment_are_of_the_language(translator, folder):
     [[best]] = translator.translations(TEXTS[:1], target_language="ita")
     assert best.source_tokens[0] == "▁" and best.attention.shape[1] == len(best.source_tokens)
     aligned = translator.into("ita").align(TEXTS, targets)
-    assert aligned == fixed.align(TEXTS, targets)
+    for alignment, expected in zip(aligned, fixed.align(TEXTS, targets), strict=True):
+        assert alignment[:-1] == expected[:-1]
+        np.testing.assert_array_equal(alignment.weights, expected.weights)
 
 
 @pytest.mark.prove
