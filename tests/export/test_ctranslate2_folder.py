@@ -10,6 +10,7 @@ import pytest
 
 import kformer
 from kformer.export import CTranslate2Translator, Verifier, export_ctranslate2
+from kformer.serving import ServedTranslation
 from support import toy
 from support.pretrained import marian
 
@@ -156,8 +157,9 @@ def test_the_command_writes_and_checks_it(command, toy_keras, toy_run, tmp_path)
 def test_nothing_is_written_where_ctranslate2_says_something_else(
     command, toy_keras, tmp_path, monkeypatch
 ):
-    translator = "kformer.export.ctranslate2_translator.CTranslate2Translator.translate"
-    monkeypatch.setattr(translator, lambda self, texts: ["no" for text in texts])
+    translations = "kformer.export.ctranslate2_translator.CTranslate2Translator.translations"
+    answer = [ServedTranslation("no", 0.0)]
+    monkeypatch.setattr(translations, lambda self, texts: [answer for text in texts])
     result = command("export", toy_keras, "--ctranslate2", tmp_path / "folder")
     assert result.returncode == 2 and not [*tmp_path.iterdir()]
     message = result.stderr.splitlines()[-1]
