@@ -4,6 +4,7 @@
 
 - `model`: the paper's layers and networks. `decoding`: the decoder step by step, search and scores.
 - `text`: tokenizer and scores. `tasks`: a network with its tokenizers.
+- `inference`: what a translator answers, once for all saved forms.
 - `imports`: models that other toolkits trained.
 - `training`, `export`: from text files to a translator, and on to a server and a phone.
 - `scale`: preparing and translating text of any size, on Apache Beam.

@@ -3,6 +3,7 @@ from . import (
     documents as documents,
     export as export,
     imports as imports,
+    inference as inference,
     model as model,
     plot as plot,
     pocket as pocket,
@@ -17,11 +18,11 @@ from .decoding.scoring import Scored, perplexity
 from .decoding.search.beam import Beam
 from .decoding.search.greedy import Greedy
 from .decoding.search.sampling import Sample
-from .decoding.search_options import SearchOptions
 from .decoding.shortlist import Shortlist
 from .documents.document_report import DocumentTranslation, Unplaced
 from .documents.document_translation import document_segments, translate_document, translate_markup
-from .export.loading import SavedTranslator, load
+from .export.loading import load
+from .export.route import Route
 from .imports.bergamot import from_bergamot
 from .imports.ctranslate2 import from_ctranslate2
 from .imports.fairseq import from_fairseq
@@ -29,6 +30,11 @@ from .imports.from_torch import from_torch
 from .imports.marian import from_marian
 from .imports.opennmt import from_opennmt
 from .imports.opennmt_tf import from_opennmt_tf
+from .inference.glossary import Glossary
+from .inference.results import Generation, Translation
+from .inference.search_options import SearchOptions
+from .inference.splitting import SentenceTranslation, SplitTranslation
+from .inference.any_translator import AnyTranslator, SavedTranslator
 from .model.attention import MultiHeadAttention, scaled_dot_product_attention
 from .model.decoder import Decoder, DecoderLayer
 from .model.embedding import PositionalEncoding, TokenEmbedding
@@ -43,23 +49,21 @@ from .model.transformer_encoder import TransformerEncoder
 from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
 from .pocket.demo_translator import demo
 from .tasks.ensemble import Ensemble
-from .tasks.language_model import Generation, LanguageModel
+from .tasks.language_model import LanguageModel
 from .tasks.text_classifier import TextClassifier
 from .tasks.text_encoder import TextEncoder
 from .tasks.text_tagger import TextTagger
-from .tasks.translation import Translation
 from .tasks.translator import Translator
 from .tasks.word_alignment import HeadScore
 from .text.alignment import AlignmentHead, GoldLinks, WordAlignment, alignment_error_rate
-from .text.glossary import Glossary
 from .text.labels import Prediction, Predictions, Tagging
-from .text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
 
 __all__ = [
     "SSRU",
     "AlignmentHead",
+    "AnyTranslator",
     "Beam",
     "Decoder",
     "DecoderLayer",
@@ -78,6 +82,7 @@ __all__ = [
     "PositionalEncoding",
     "Prediction",
     "Predictions",
+    "Route",
     "Sample",
     "SavedTranslator",
     "Scored",

@@ -227,13 +227,6 @@ def text_or_texts(
     return cast(_Method, one_or_many(method))
 
 
-def text_or_sequence(
-    method: Callable[Concatenate[Self, Texts, P], Sequence[Answer]],
-) -> _Method[_OfTexts[P, Answer, Sequence[Answer]]]:
-    """Returns the same for a protocol, whose methods may return any sequence."""
-    return cast(_Method, one_or_many(method))
-
-
 def for_text_or_texts(
     function: Callable[Concatenate[Texts, P], list[Answer]],
 ) -> _OfTexts[P, Answer, list[Answer]]:
@@ -275,9 +268,18 @@ def one_or_many(
     name, parallel = names[place], {"targets", "prefixes"} & {*names}
     kinds = {parameter.kind for parameter in signature.parameters.values()}
     checks_names = inspect.Parameter.VAR_KEYWORD not in kinds  # Otherwise the method does.
+    by_place = sum(
+        parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        for parameter in signature.parameters.values()
+    )
 
     @functools.wraps(method)
     def answer(*args, **kwargs):
+        if len(args) > by_place:
+            raise TypeError(
+                f"`{method.__name__}` must get its arguments by name after the first "
+                f"{by_place - place}. Received: {args[by_place]!r:.99} without a name."
+            )
         if checks_names:
             check_names(method.__name__, kwargs, names[place:])
         text = single_text(name, args[place] if len(args) > place else kwargs.get(name))

@@ -28,6 +28,7 @@ class Kind:
         pocket: The class that runs a `.tflite` file.
         served: The class that runs a SavedModel.
         ctranslate2: The class that runs a folder of CTranslate2.
+        route: What loads several models that translate one behind the other.
         saved_model, tflite: What the two exports need of the kind.
         verification: How its exports are compared with Python.
         metadata: Fields that the metadata of its `.tflite` file must have, beside those of all.
@@ -48,6 +49,7 @@ class Kind:
     pocket: str | None = None
     served: str | None = None
     ctranslate2: str | None = None
+    route: str | None = None
     saved_model: str | None = None
     tflite: str | None = None
     verification: str | None = None
@@ -102,6 +104,7 @@ TRANSLATOR = Kind(
     pocket="kformer.pocket:PocketTranslator",
     served="kformer.export:ServedTranslator",
     ctranslate2="kformer.export:CTranslate2Translator",
+    route="kformer.export.route:Route.load",
     saved_model="kformer.export.saved_model.saved_translator:SavedTranslatorExport",
     tflite="kformer.export.tflite.tflite_translator:TFLiteTranslatorExport",
     verification="kformer.export.verify.translations:Translations",
@@ -199,8 +202,8 @@ def kind_of(model: Any) -> Kind | None:
     classes = model.__mro__ if isinstance(model, type) else type(model).__mro__
     names = {name.__name__ for name in classes if name.__module__.startswith("kformer.")}
     for kind in KINDS:
-        forms = kind.model, kind.served, kind.pocket, kind.ctranslate2
-        if names & {place.rpartition(":")[2] for place in forms if place}:
+        forms = kind.model, kind.served, kind.pocket, kind.ctranslate2, kind.route
+        if names & {place.rpartition(":")[2].split(".")[0] for place in forms if place}:
             return kind
     return None
 

@@ -225,7 +225,7 @@ def refused(call, *received):
 def test_sizes_are_checked_at_every_entrance(translator, tokenizer, tmp_path, wrong):
     calls = {
         "beam_size": [
-            lambda: translator.translate(["a"], wrong),
+            lambda: translator.translate(["a"], beam_size=wrong),
             lambda: Beam(wrong),
             lambda: export_saved_model(translator, tmp_path / "served", wrong),
             lambda: export_tflite(translator, tmp_path / "a.tflite", wrong),
@@ -267,7 +267,7 @@ def test_options_are_search_options(translator, wrong):
 
 
 def test_options_in_place_of_a_number_are_refused(translator):
-    assert refused(lambda: translator.translate(["a"], SearchOptions()), "beam_size=SearchOptions(")
+    assert refused(lambda: translator.translate(["a"], SearchOptions()), "SearchOptions(")
 
 
 def test_one_text_is_a_string(translator):

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 import kformer
-from kformer.decoding.search_options import AllSearchOptions
 from kformer.export import export_tflite
+from kformer.inference.search_options import AllSearchOptions
 from kformer.near_names import near_name, with_near_fields, with_near_names
 from kformer.training import PreparationOptions, Recipe, prepare_shards
 from support.processes import run_python

@@ -15,7 +15,7 @@ import kformer.scale
 import kformer.server
 import kformer.serving
 import kformer.training
-from kformer.decoding.search_options import AllSearchOptions, SearchOptions
+from kformer.inference.search_options import AllSearchOptions, SearchOptions
 from kformer.training.recipes.recipe import RecipeChanges
 from kformer.training.resumption.resumable_fit import FitOptions
 from kformer.training.run import labelling_options, run_options
@@ -125,7 +125,7 @@ def test_the_options_of_a_search_are_those_of_search_options():
     declared = {field.name: field.type for field in dataclasses.fields(SearchOptions)}
     assert AllSearchOptions.__annotations__ == declared
     [*_, options] = inspect.signature(kformer.Translator.translate).parameters.values()
-    assert {*names_of(options)} == declared.keys() - {"beam_size", "length_penalty"}
+    assert {*names_of(options)} == declared.keys()
 
 
 def test_the_changes_of_a_recipe_are_its_numbers():

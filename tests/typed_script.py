@@ -77,6 +77,11 @@ def translator(transformer: kformer.Transformer, model: bytes) -> kformer.Transl
     return kformer.Translator(kformer.Tokenizer(model), transformer, max_source_length=64)
 
 
+def through(translators: list[kformer.AnyTranslator]) -> kformer.Route:
+    assert_type(translators[0].facts.source_language, str | None)
+    return kformer.Route(translators)
+
+
 def ensemble(translator: kformer.Translator, texts: list[str]) -> list[str]:
     together = kformer.Ensemble([translator, translator])
     assert_type(together.score(texts, texts), list[kformer.Scored])
@@ -117,7 +122,8 @@ def translations(translator: kformer.Translator, texts: list[str]) -> float:
     assert_type(translator.score("ein bier", single[0].text), kformer.Scored)
     assert_type(translator.token_vectors("ein bier"), np.ndarray)
     pages = assert_type(
-        translator.split_translations(texts, options, "de"), list[kformer.SplitTranslation]
+        translator.split_translations(texts, options, source_language="de"),
+        list[kformer.SplitTranslation],
     )
     sentence: kformer.SentenceTranslation = pages[0].sentences[0]
     assert_type(sentence.source, str)

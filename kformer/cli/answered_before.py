@@ -14,8 +14,7 @@ import typer
 
 from kformer.cli.unfinished import Unfinished, unfinished
 from kformer.files import remove_leftovers
-from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
-from kformer.text.source_marks import marks_of
+from kformer.inference.splitting import SentenceTranslation, SplitTranslation
 
 _TEXTS = 200  # Texts that are translated between two entries of the journal.
 
@@ -44,18 +43,13 @@ class AnsweredBefore:
     """A translator that remembers its answers on disk.
 
     Args:
-        translator: An object with `split_translations`, and perhaps with `align`.
+        translator: `kformer.AnyTranslator`.
         part: Where the answers are.
     """
 
-    target_languages = ()
-
     def __init__(self, translator: Any, part: Unfinished):
         self._translator, self._part = translator, part
-        self.align = getattr(translator, "align", None)
-        self.source_marks = marks_of(translator)
-        self.target_language = getattr(translator, "target_language", None)
-        self.source_language = getattr(translator, "source_language", None)
+        self.facts, self.align = translator.facts, getattr(translator, "align", None)
         self._answers = dict(map(_parsed, part.content().splitlines()))
 
     def split_translations(self, texts: Sequence[str], **settings: Any) -> list[SplitTranslation]:

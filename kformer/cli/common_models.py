@@ -27,8 +27,8 @@ import kformer
 from kformer.arguments import check_target_language
 from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
-from kformer.decoding.search_options import SearchOptions, with_defaults
 from kformer.export.loading import FORMS, named_model, saved_form, saved_kind
+from kformer.inference.search_options import SearchOptions, with_defaults
 from kformer.kinds import EXPORTED, kind_of
 from kformer.threads import a_core_for_each_operation
 
@@ -204,10 +204,10 @@ def search_options(path: Path, changes: dict[str, Any]) -> SearchOptions:
     return with_defaults(changes, search_defaults_in(path))
 
 
-def check_has_options(path: Path, ensemble: Any, shortlist: Any, settings: Any):
+def check_has_options(path: Path, ensemble: Any, shortlist: Any, settings: Any, **more: Any):
     """Refuses options of a search with an export; the arguments are as for `open_model`."""
     if saved_form(path) != "keras":
-        choices = {"ensemble": ensemble, "shortlist": shortlist}
+        choices = {"ensemble": ensemble, "shortlist": shortlist, **more}
         check_no_options(path, [*settings, *(name for name, value in choices.items() if value)])
 
 
@@ -216,7 +216,7 @@ def check_no_options(path: Path, names: Any):
     if names:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
         raise ValueError(
-            "An export has the search that was chosen for it, and writes text alone. "
+            "An export has the search that was chosen for it. "
             f"Received: {options} with {str(path)!r}."
         )
 

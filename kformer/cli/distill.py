@@ -17,7 +17,6 @@ from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import quiet
 from kformer.cli.unfinished import settings_of, write_resumably
-from kformer.decoding.search_options import SearchOptions, with_defaults
 from kformer.export.loading import saved_form
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 from kformer.text.text_files import read_lines
@@ -99,7 +98,7 @@ def distill(
         _check_vocabulary(tokenizer, teachers[0])
     if missing(texts) and not translate_only:  # A run there would be on other text.
         check_output(output, "overwrite" in run_options, restart=restart)
-    load = functools.cache(lambda: _open(teachers))
+    load = functools.cache(lambda: open_ensemble(teachers[0], teachers[1:]))
     _translate(load, teachers[0], missing(texts), options)
     if shards is not None:
         _ask(load, teachers[0], texts, shards, options.distributions, numbers.max_length)
@@ -126,31 +125,6 @@ def distill(
     )
 
 
-class _FolderTeacher:
-    """A teacher in a folder of CTranslate2, with the method that `Teaching` calls.
-
-    Args:
-        path: The folder.
-    """
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._own = kformer.load(path).options
-        self._with = functools.cache(self._searching)
-
-    def _searching(self, options):
-        from kformer.export import CTranslate2Translator
-
-        return CTranslate2Translator(self._path, options=options)
-
-    def translations(
-        self, texts: Sequence[str], options: SearchOptions, *, progress: Any, details: bool
-    ):
-        """Returns the translations of each text, best first; it never has `details`."""
-        options = with_defaults(options.given, self._own.changed)
-        return self._with(options).translations(texts, progress)
-
-
 def _is_folder(teacher):
     return saved_form(teacher) == "ctranslate2"
 
@@ -172,13 +146,6 @@ def _check_teachers(teachers, options):
             f"--distributions 0. Received: distributions={options.distributions} with "
             f"{str(teachers[0])!r}."
         )
-
-
-def _open(teachers):
-    """Returns the teachers, with the method `translations` of `kformer.Translator`."""
-    if _is_folder(teachers[0]):
-        return _FolderTeacher(teachers[0])
-    return open_ensemble(teachers[0], teachers[1:])
 
 
 def _language_of(teacher):

@@ -15,8 +15,8 @@ from kformer.cli.terminal.output_format import warn_of_flags
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.documents.document_kinds import KINDS, kind_by_suffix
 from kformer.files import check_file, check_writable
+from kformer.inference.search_options import SearchOptions
 from kformer.serving.errors import printable
-from kformer.text.source_marks import marks_of
 
 PANEL = "Documents, such as page.html"
 _LINES = "lines"
@@ -82,28 +82,12 @@ def document_kind_of(input: Path | None, kind: Any, **options: Any) -> str | Non
     return None
 
 
-class _Searching:
-    """A translator with the options of its search, which is loaded with its target language."""
-
-    target_languages = ()
-
-    def __init__(self, translator: Any, options: dict[str, Any]):
-        self._translator, self._options = translator, options
-        self.align = getattr(translator, "align", None)
-        self.source_marks = marks_of(translator)
-        self.target_language = getattr(translator, "target_language", None)
-        self.source_language = getattr(translator, "source_language", None)
-
-    def split_translations(self, texts: Any, **settings: Any):
-        return self._translator.split_translations(texts, **settings, **self._options)
-
-
 def translate_document(
     load: Callable[[], Any],
     input: Path | None,
     output: Path | None,
     kind: str,
-    options: dict[str, Any],
+    options: SearchOptions,
     dry_run: bool,
     refused: dict[str, Any],
     resume_settings: dict | None,
@@ -115,7 +99,7 @@ def translate_document(
         load: Returns the translator.
         input, output: Paths.
         kind: Name of a kind of documents.
-        options: Further arguments of `split_translations`.
+        options: Options of the search.
         dry_run: Whether the texts are listed.
         refused: Options that do not go with a document, by name; the set ones are true.
         resume_settings: The settings of `kformer.cli.unfinished`, to go on where an earlier command
@@ -143,7 +127,7 @@ def translate_document(
     for path in filter(None, (output, settings["tmx"])):
         check_writable(path)
     with contextlib.ExitStack() as stack:
-        translator = _Searching(load(), options)
+        translator = load()
         if resume_settings is not None:
             part = stack.enter_context(
                 unfinished_answers(output, resume_settings, *filter(None, [settings["tmx"]]))
@@ -151,7 +135,13 @@ def translate_document(
             translator = AnsweredBefore(translator, part)
         progress = stack.enter_context(ProgressLine("Translating", None))
         report = kformer.translate_document(
-            input, translator, output, kind=kind, progress=progress.update, **settings
+            input,
+            translator,
+            output,
+            kind=kind,
+            progress=progress.update,
+            options=options,
+            **settings,
         )
     for line, flags in report.flags:
         warn_of_flags(line, _Flagged(flags))

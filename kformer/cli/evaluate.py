@@ -16,7 +16,7 @@ from kformer.cli.common_models import (
 )
 from kformer.cli.terminal.line_streams import check_output, translate_lines, writing
 from kformer.cli.terminal.text_width import left, right, width_of
-from kformer.decoding.search_options import SearchOptions
+from kformer.inference.search_options import SearchOptions
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.long_lines import check_whole
 from kformer.text.text_files import read_lines

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from kformer.cli.command_options import Tokenize
-from kformer.decoding.search_options import SearchOptions
+from kformer.inference.search_options import SearchOptions
 from kformer.kinds import kind_of_task
 from kformer.text.documents import LINE, read_documents
 from kformer.training.data.pairs import check_parallel, split_pairs

@@ -13,14 +13,14 @@ import typer
 import kformer
 from kformer.cli.common_models import AnyModel
 from kformer.cli.terminal.streams import quiet
-from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.export.loading import saved_form
 from kformer.export.saved_model.serving_files import newest_version, read_report
 from kformer.export.tflite.tflite_report import report_path
+from kformer.inference.search_options import EXTRA_LENGTH
+from kformer.inference.zero_shot import zero_shot_directions
 from kformer.json_files import read_json
 from kformer.kinds import EXPORTED, TRANSLATOR, Kind, kind_of
 from kformer.pocket.metadata import kind_in, read_metadata
-from kformer.text.zero_shot import zero_shot_directions
 from kformer.training.run.run_config import read_run_config
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -76,7 +76,7 @@ def inspect(model: AnyModel):
         "tflite": _tflite,
         "ctranslate2": _ctranslate2,
     }
-    for name, value in describe[saved_form(model)](model):
+    for name, value in describe.get(saved_form(model), _any_form)(model):
         typer.echo(f"{name:<12}{value}".rstrip())
 
 
@@ -95,6 +95,15 @@ def _keras(path):
     yield from _run(path.parent)
     for name, size in export_sizes(kind, stacks.values(), parts):
         yield name, f"about {size}"
+
+
+def _any_form(path):
+    """Yields names and values about a model of whatever form."""
+    with quiet():
+        model = kformer.load(path)
+    yield "model", f"{kind_of(model).words}, {path}"
+    facts = model.facts
+    yield from _about({**facts.about, "target_languages": facts.target_languages})
 
 
 def _layers(stacks):

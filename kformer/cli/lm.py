@@ -11,8 +11,8 @@ from kformer.cli.command_options import with_options_of
 from kformer.cli.common_models import (
     AnyModel,
     KerasModel,
+    check_has_options,
     check_is_keras,
-    check_no_options,
     open_able_to,
     search_options,
 )
@@ -27,8 +27,7 @@ from kformer.cli.terminal.line_streams import (
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
 from kformer.cli.translate import SEARCH
-from kformer.decoding.search_options import SearchOptions
-from kformer.export.loading import saved_form
+from kformer.inference.search_options import SearchOptions
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, read_documents
 from kformer.training.recipes.recipe import default_recipe, recipe_names
@@ -95,7 +94,7 @@ def generate(
         OutputFormat,
         typer.Option(
             help="text: each prompt with its continuation, on one line; tsv: line number, score "
-            "and text; jsonl: everything known of a continuation. tsv and jsonl need a .keras file."
+            "and text; jsonl: everything known of a continuation."
         ),
     ] = OutputFormat.text,
     documents: Annotated[
@@ -111,18 +110,14 @@ def generate(
 
     A continuation has as many lines as the model writes; tsv puts spaces for line breaks.
     """
-    form = saved_form(model)
     check_output(output)
-    if form != "keras":
-        check_no_options(model, [*settings, *["format"][: format != OutputFormat.text]])
+    check_has_options(model, None, None, settings)
     options = search_options(model, settings)
     check_format(format, options.n_best)
     lines, total, pauses = lines_to_translate(input)
     generations = open_able_to("generate", model).generations
 
     def work(prompts, progress):
-        if form != "keras":
-            return generations(prompts, progress=progress)
         return generations(
             prompts, options, progress=progress, details=format == OutputFormat.jsonl
         )

@@ -7,8 +7,8 @@ import typer
 
 from kformer.cli.common_models import KerasModel, TargetLanguage, check_is_keras, open_translator
 from kformer.cli.terminal.progress_line import ProgressLine
-from kformer.decoding.search_options import SHORTLIST_SIZE
 from kformer.files import check_writable
+from kformer.inference.search_options import SHORTLIST_SIZE
 
 _Files = list[Path]
 

@@ -19,10 +19,9 @@ from kformer.cli.common_models import (
     Others,
     ShortlistTable,
     TargetLanguage,
+    check_has_options,
     check_is_keras,
-    check_no_options,
     open_ensemble,
-    open_translator,
     search_options,
 )
 from kformer.cli.documents_command import (
@@ -52,8 +51,7 @@ from kformer.cli.terminal.paragraph_lines import (
 )
 from kformer.cli.terminal.streams import quiet
 from kformer.cli.unfinished import check_resumable, settings_of, write_resumably
-from kformer.decoding.search_options import SearchOptions
-from kformer.export.loading import saved_form
+from kformer.inference.search_options import SearchOptions
 from kformer.kinds import TRANSLATOR
 from kformer.text.text_files import read_lines
 from kformer.training.data.pairs import check_parallel
@@ -74,7 +72,7 @@ def translate(
         OutputFormat,
         typer.Option(
             help="text: one translation per line; tsv: line number, score and text; jsonl: "
-            "everything known of a translation. tsv and jsonl need a .keras file."
+            "everything known of a translation."
         ),
     ] = OutputFormat.text,
     prefix: Annotated[
@@ -141,7 +139,6 @@ def translate(
             )
         model = context.with_resource(_in_ctranslate2(model, target_language, search))
         target_language, search = None, {}
-    form = saved_form(model)
     terms = None if glossary is None else kformer.Glossary.load(glossary)
     if document:
         _check_no_texts(texts, "for a document")
@@ -149,9 +146,7 @@ def translate(
         check_resumable(input, output)
     check_output(output)
     conflicting = {"format": format != OutputFormat.text, "prefix": prefix}
-    if form != "keras":
-        keras_only = {**conflicting, "ensemble": ensemble, "shortlist": shortlist}
-        check_no_options(model, [*search, *(name for name, value in keras_only.items() if value)])
+    check_has_options(model, ensemble, shortlist, search, prefix=prefix)
     options = search_options(model, search)
     conflicting |= {"n_best": options.n_best > 1}
     if not document:
@@ -160,12 +155,9 @@ def translate(
     if terms:
         _check_goes_with_glossary(n_best=options.n_best > 1, sample=options.sample, prefix=prefix)
     names = document is not None  # A document may only need the name of the language.
-    if form == "keras":
-        load = functools.partial(
-            open_ensemble, model, ensemble or (), target_language, shortlist, names
-        )
-    else:
-        load = functools.partial(open_translator, model, target_language, names)
+    load = functools.partial(
+        open_ensemble, model, ensemble or (), target_language, shortlist, names
+    )
     settings = None
     if resume and not dry_run:
         models = {
@@ -175,8 +167,7 @@ def translate(
         files = {"input": input, "prefix": prefix, "shortlist": shortlist, **models}
         files["glossary"] = glossary
         choices = {"format": format, "target_language": target_language}
-        choices |= {"source_language": source_language}
-        choices |= dataclasses.asdict(options) if form == "keras" else {}
+        choices |= {"source_language": source_language, **dataclasses.asdict(options)}
         settings = settings_of(model, files, choices)
     if document:
         translate_document(
@@ -184,7 +175,7 @@ def translate(
             input,
             output,
             document,
-            {"options": options} if form == "keras" else {},
+            options,
             dry_run,
             conflicting | {"paragraphs": paragraphs},
             settings,
@@ -196,15 +187,12 @@ def translate(
         )
         return
     if paragraphs:
-        split = functools.partial(_load_for_paragraphs, load, form, options, terms)
+        split = functools.partial(_load_for_paragraphs, load, options, terms)
         translate_paragraphs(split, source, output, source_language)
         return
     items, total, pauses = text_in(source)
-    if form == "keras":
-        items = _with_prefixes(items, input, prefix)
-        start = functools.partial(_start_search, load, options, format, terms)
-    else:
-        start = functools.partial(_start_export, load, terms)
+    items = _with_prefixes(items, input, prefix)
+    start = functools.partial(_start_search, load, options, format, terms)
     if resume:
         write_resumably(start, items, total, format, output, settings)
     else:
@@ -217,7 +205,10 @@ def _in_ctranslate2(model, target_language, search):
     """Yields a temporary folder of CTranslate2 with a translator and the options of its search."""
     check_is_keras(model, "is translated with by another library")
     if "n_best" in search:
-        check_no_options(model, ["n_best"])
+        raise ValueError(
+            "Another engine finds the best translation alone. "
+            f"Received: --engine, --n-best {search['n_best']}."
+        )
     with quiet(), tempfile.TemporaryDirectory() as folder:
         translator = kformer.load(model)
         TRANSLATOR.check("model", translator)
@@ -241,18 +232,12 @@ def _check_goes_with_glossary(**refused):
         )
 
 
-def _load_for_paragraphs(load, form, options, glossary):
-    settings = {"options": options} if form == "keras" else {}
-    return functools.partial(load().split_translations, **settings, **_with(glossary))
-
-
-def _with(glossary):
-    """Returns the argument `glossary`, if there is any: only some forms have it."""
-    return {"glossary": glossary} if glossary else {}
+def _load_for_paragraphs(load, options, glossary):
+    return functools.partial(load().split_translations, options=options, glossary=glossary)
 
 
 def _with_prefixes(lines, input, prefix):
-    """Pairs of a line and the prefix of its translation."""
+    """Pairs of a line and the prefix of its translation, a blank one for none."""
     if prefix is None:
         return ((line, "") for line in lines)
     if input and input.is_file():
@@ -272,7 +257,7 @@ def _paired(lines, prefixes, file):
 
 
 def _start_search(load, options, format, glossary):
-    """Loads a .keras file; returns a function for `in_chunks` that translates (line, prefix).
+    """Loads a model; returns a function for `in_chunks` that translates (line, prefix).
 
     Returns:
         work: callable (pairs, progress) -> translations.
@@ -282,14 +267,13 @@ def _start_search(load, options, format, glossary):
 
     def work(pairs, progress):
         texts, prefixes = zip(*pairs, strict=True)
-        settings = {"glossary": glossary} if glossary else {"prefixes": prefixes}
         return translator.translations(
-            texts, options, progress=progress, details=details, **settings
+            texts,
+            options,
+            progress=progress,
+            details=details,
+            prefixes=prefixes if any(prefixes) else None,
+            glossary=glossary,
         )
 
     return work, _DETAILED if details else None
-
-
-def _start_export(load, glossary):
-    """Loads an export; returns a function for `in_chunks` that translates lines."""
-    return functools.partial(load().translations, **_with(glossary)), None

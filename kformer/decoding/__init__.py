@@ -1,6 +1,5 @@
 """Decoding: rows of ids in, rows of ids out.
 
-- `search_options`: `SearchOptions`, checked when they are made.
 - `batch_decoder`: `BatchDecoder`, for any number of rows; `decoder_inputs`: the arrays of its
   batches.
 - `search_ids`: one batch of source ids to target ids, by any search and on any runtime.

@@ -14,8 +14,8 @@ from kformer.decoding.decoder_inputs import SIGNATURE, DecoderInputs, make_input
 from kformer.decoding.runtime import each_batch
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids, search_of_options
-from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection, Shortlist
+from kformer.inference.search_options import SearchOptions
 from kformer.model.dense import form_of
 from kformer.model.transformer import Transformer
 from kformer.model.transformer_decoder import TransformerDecoder

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from kformer.decoding.search_options import SearchOptions
+from kformer.inference.search_options import SearchOptions
 
 
 class Job(NamedTuple):

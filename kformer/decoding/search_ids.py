@@ -24,7 +24,7 @@ from kformer.decoding.search.ensemble_step import EnsembleStep
 from kformer.decoding.search.greedy import Greedy
 from kformer.decoding.search.sampling import Sample
 from kformer.decoding.search.search_loop import SearchOutput
-from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.inference.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.model.transformer import Transformer
 from kformer.model.transformer_decoder import TransformerDecoder
 

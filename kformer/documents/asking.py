@@ -10,25 +10,25 @@ again without its amounts, which are then put back.
 """
 
 import dataclasses
-import inspect
 import itertools
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kformer.documents.amounts import lacks_amounts
 from kformer.documents.pair_alignment import align_pairs
 from kformer.documents.placement import TakenText
 from kformer.documents.word_places import LONGEST, SentencePair, word_pair, word_spans
-from kformer.text.glossary import Glossary
-from kformer.text.paragraphs.split_translation import SplitTranslation, translate_split
-from kformer.text.source_marks import (
+from kformer.inference.facts import ModelFacts
+from kformer.inference.glossary import Glossary
+from kformer.inference.search_options import SearchOptions
+from kformer.inference.source_marks import (
     PLACEHOLDER_SYMBOLS,
     PLACEHOLDERS,
-    marks_of,
     without_marks,
 )
+from kformer.inference.splitting import SplitTranslation, translate_split
 
 _ALIGNED = 1000  # Sentences that are aligned, if so many are not in texts with codes.
 _TRIED = 16  # Texts with placeholders after which a translator is known not to copy them,
@@ -69,9 +69,10 @@ class Answers:
     """Asks a translator, and remembers its answers.
 
     Args:
-        translator: A `kformer.SavedTranslator`, or a function from texts to translations.
-        source_language, target_language, glossary: Passed on to the translator if they are not
-            None.
+        translator: `kformer.AnyTranslator`, `PlainTranslator`, or another object with `facts`,
+            with `split_translations` and, if its facts say so, with `align`.
+        source_language, target_language, glossary, options: Passed on to the translator if they are
+            not None.
         syntax: The regular expression of `syntax_pattern`: what no translation may add.
     """
 
@@ -82,12 +83,13 @@ class Answers:
         target_language: str | None,
         syntax: re.Pattern,
         glossary: Glossary | None = None,
+        options: SearchOptions | None = None,
     ):
         self._syntax = syntax
         self._spaced_syntax = re.compile(rf" (?:{syntax.pattern})(?=[ .,;:!?…)]|$)", syntax.flags)
-        self._split = _splitter(translator, source_language, target_language, glossary)
-        self._align = getattr(translator, "align", None)
-        self._reads_symbols = PLACEHOLDERS in marks_of(translator)
+        self._split = _splitter(translator, source_language, target_language, glossary, options)
+        self._align = translator.align if translator.facts.aligns else None
+        self._reads_symbols = PLACEHOLDERS in translator.facts.source_marks
         self._known: dict[str, SplitTranslation] = {}
         self._tried = self._failed = 0  # Answers to texts with placeholders.
         self._pairs: dict[tuple[str, str], SentencePair] = {}
@@ -243,26 +245,38 @@ def _has_words(pair):
     return all(0 < len(word_spans(text)) <= LONGEST for text in pair)
 
 
-def _splitter(translator, source_language, target_language, glossary) -> Callable:
-    """Returns a function from texts to their `SplitTranslation`s."""
-    if not getattr(translator, "target_languages", True):
-        target_language = None  # It has no choice, so it is only the name of its language.
-    settings = {"source_language": source_language, "target_language": target_language}
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if glossary is not None:
-        _check_takes_glossary(translator)
-        settings["glossary"] = glossary
-    if hasattr(translator, "split_translations"):
-        return lambda texts: translator.split_translations(texts, **settings)
-    translate = getattr(translator, "translate", translator)
-    if not callable(translate):
-        raise TypeError(
-            "`translator` must have a method `translate`, or be a function from texts to their "
-            f"translations. Received: translator={translator!r:.99}."
-        )
+class PlainTranslator:
+    """A function from texts to translations, or an object with such a method, for documents.
 
-    def find(sentences, _progress):
-        translations = translate(sentences)
+    Args:
+        translator: The function, or an object with a method `translate`.
+
+    Raises:
+        TypeError: It is something else.
+    """
+
+    facts = ModelFacts(
+        target_languages=None,
+        no_terms="A glossary needs a translator of `kformer.load`, an ensemble or a client of a "
+        "server. Received: glossary with a function.",
+    )
+
+    def __init__(self, translator: Any):
+        self._translate = getattr(translator, "translate", translator)
+        if not callable(self._translate):
+            raise TypeError(
+                "`translator` must have a method `translate`, or be a function from texts to their "
+                f"translations. Received: translator={translator!r:.99}."
+            )
+
+    def split_translations(
+        self, texts: Sequence[str], source_language: str | None = None, **_target: Any
+    ) -> list[SplitTranslation]:
+        """Returns the translations of texts of many sentences."""
+        return translate_split(self._find, texts, source_language)
+
+    def _find(self, sentences, _progress):
+        translations = self._translate(sentences)
         if len(translations) != len(sentences):
             raise ValueError(
                 "`translator` must return as many translations as it gets texts. "
@@ -270,14 +284,25 @@ def _splitter(translator, source_language, target_language, glossary) -> Callabl
             )
         return map(_Plain, translations)
 
-    return lambda texts: translate_split(find, texts, source_language)
+
+def as_translator(translator: Any) -> Any:
+    """Returns a translator as `Answers` needs it, of whatever kind it is."""
+    return translator if hasattr(translator, "facts") else PlainTranslator(translator)
 
 
-def _check_takes_glossary(translator):
-    split = getattr(translator, "split_translations", None)
-    names = inspect.signature(split).parameters if split else ()
-    if "glossary" not in names and "settings" not in names:
-        raise ValueError(
-            "A glossary needs a translator of `kformer.load`, an ensemble or a client of a server. "
-            f"Received: glossary with {type(translator).__name__}."
-        )
+def _splitter(translator, source_language, target_language, glossary, options) -> Callable:
+    """Returns a function from texts to their `SplitTranslation`s."""
+    facts = translator.facts
+    if facts.target_languages == ():
+        target_language = None  # It has no choice, so it is only the name of its language.
+    settings = {
+        "source_language": source_language,
+        "target_language": target_language,
+        "options": options,
+    }
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if glossary is not None:
+        if facts.no_terms:
+            raise ValueError(facts.no_terms)
+        settings["glossary"] = glossary
+    return lambda texts: translator.split_translations(texts, **settings)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kformer.arguments import as_texts, for_text_or_texts
-from kformer.documents.asking import Answers
+from kformer.documents.asking import Answers, as_translator
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.document_report import DocumentTranslation, Unplaced
@@ -18,7 +18,8 @@ from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, Piece
 from kformer.documents.translation_memories import MemoryWriter
 from kformer.files import Publication, check_another_file
-from kformer.text.glossary import Glossary, check_glossary
+from kformer.inference.glossary import Glossary, check_glossary
+from kformer.inference.search_options import SearchOptions
 from kformer.text.paragraphs.marks import has_letter
 
 _BATCH = 2000  # Segments that are translated at once, and in memory,
@@ -37,6 +38,7 @@ def translate_document(
     target_language: str | None = None,
     progress: Callable[[int], object] | None = None,
     glossary: Glossary | Mapping[str, str] | None = None,
+    options: SearchOptions | None = None,
 ) -> DocumentTranslation:
     """Translates a document into a file of the same kind.
 
@@ -53,11 +55,12 @@ def translate_document(
             and regular expressions. By default all of these kinds.
         tmx: A file to write the texts with their translations to, as a translation memory. It needs
             both languages.
-        source_language, target_language: As for `kformer.SavedTranslator.split_translations`. For a
+        source_language, target_language: As for `kformer.AnyTranslator.split_translations`. For a
             translator without a choice of languages, the second is only the name of its language.
         progress: Called with the number of segments done, after each batch.
         glossary: `kformer.Glossary` of terms that have given translations, or a dict. Terms within
             what stays are ignored.
+        options: `kformer.SearchOptions` of a translator that lets its caller choose them.
 
     Returns:
         What was translated, and what could not be placed.
@@ -81,8 +84,8 @@ def translate_document(
     check_another_file(output, path)
     if tmx is not None:
         check_another_file(tmx, path)
-    content = read_document(path)
-    work = _work(keep, translator, source_language, target_language, progress, glossary)
+    content, translator = read_document(path), as_translator(translator)
+    work = _work(keep, translator, source_language, target_language, progress, glossary, options)
     options = _options(path, translator, source_language, target_language)
     with Publication() as publication, contextlib.ExitStack() as files:
         if tmx is not None:
@@ -115,6 +118,7 @@ def translate_content(
         ValueError: The document is malformed.
     """
     kind = document_kind(name, kind)
+    translator = as_translator(translator)
     work = _work(keep, translator, source_language, target_language, glossary=glossary)
     options = _options(name, translator, source_language, target_language)
     file = io.BytesIO()
@@ -157,6 +161,7 @@ def translate_markup(
     kind = document_kind("", kind)
     if kind.is_archive:
         raise ValueError(f"`kind` must not be of an archive. Received: kind={kind.name!r}.")
+    translator = as_translator(translator)
     options = _options("the text", translator, source_language, target_language)
     pieces = [[*kind.reader.read(text, options)] for text in as_texts(texts, "texts")]
     work = _work(keep, translator, source_language, target_language, glossary=glossary)
@@ -192,7 +197,7 @@ def document_segments(
     """
     kind = document_kind(path, kind)
     pattern = keep_pattern(keep)
-    options = _options(path, None, source_language, target_language)
+    options = ReadOptions(repr(str(path)), source_language, target_language)
     content = read_document(path)
     for pieces, _ in _members(content, kind, options):
         for segment, parts in expanded(pieces, pattern):
@@ -201,12 +206,20 @@ def document_segments(
                 yield segment.line, taken.text
 
 
-def _work(keep, translator, source_language, target_language, progress=None, glossary=None):
+def _work(
+    keep,
+    translator,
+    source_language,
+    target_language,
+    progress=None,
+    glossary=None,
+    options=None,
+):
     keep = keep if keep is None or isinstance(keep, str) else [*keep]
     pattern, syntax, glossary = keep_pattern(keep), syntax_pattern(keep), check_glossary(glossary)
     if glossary is not None:
         glossary = glossary.outside(pattern)
-    answers = Answers(translator, source_language, target_language, syntax, glossary)
+    answers = Answers(translator, source_language, target_language, syntax, glossary, options)
     return _Work(pattern, answers, progress)
 
 
@@ -228,8 +241,9 @@ def _languages(options):
 
 
 def _options(path, translator, source_language, target_language):
-    source = source_language or getattr(translator, "source_language", None)
-    target = target_language or getattr(translator, "target_language", None)
+    facts = translator.facts
+    source = source_language or facts.source_language
+    target = target_language or facts.target_language
     return ReadOptions(repr(str(path)), source, target)
 
 

@@ -5,7 +5,7 @@
 - `android`, `ios`: a project of an app with a `.tflite` file. `app_project`: its files.
 - `byte_codec`: the tokenizer of a `.tflite` file. `tflite_graph`: changes to its graph.
 - `verify`: compares the forms with Python. `model_card`: the model card of an export.
-- `loading`: `kformer.load`, for every form, and `SavedTranslator`, the methods that all forms have.
+- `loading`: `kformer.load`, for every form. `route`: translators one behind the other.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.
 """

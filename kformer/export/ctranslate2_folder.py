@@ -14,7 +14,6 @@ import numpy as np
 import kformer
 from kformer.arguments import check_choice
 from kformer.decoding.decoder_step import refusal_of
-from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.export.ctranslate2_translator import (
     DESCRIPTION,
     LONGEST,
@@ -23,6 +22,7 @@ from kformer.export.ctranslate2_translator import (
     library,
 )
 from kformer.files import Publication, check_writable, part_of, write_json
+from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.kinds import TRANSLATOR
 from kformer.model.transformer import Transformer
 from kformer.near_names import with_near_names

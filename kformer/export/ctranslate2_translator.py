@@ -1,26 +1,25 @@
 """Runs a folder of CTranslate2 and the SentencePiece models in it, without TensorFlow."""
 
+import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NotRequired, Self, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import sentencepiece
 
-from kformer.arguments import as_texts, check_target_language, one_or_many, text_or_texts
-from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.arguments import as_texts, one_or_many
 from kformer.files import check_file
+from kformer.inference.any_translator import AnyTranslator
+from kformer.inference.degenerate import degenerate_flags
+from kformer.inference.engine import Engine, Rated, SearchRequest
+from kformer.inference.facts import ModelFacts
+from kformer.inference.quality_estimate import Evidence, estimate_in
+from kformer.inference.results import Translation
+from kformer.inference.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.json_files import read_json
-from kformer.serving.answers import ServedTranslation
 from kformer.serving.request_rows import warn_of_cut
-from kformer.text.degenerate import degenerate_flags
-from kformer.text.forced_terms import Draft, flagged_answers, force_terms, word_losses
-from kformer.text.glossary import Glossary, check_glossary
-from kformer.text.paragraphs.split_translation import SplitTranslation, check_split, translate_split
-from kformer.text.quality_estimate import Evidence, estimate_in
-from kformer.text.source_marks import marked_sources
 from kformer.text.vocabulary import SPACE
-from kformer.text.zero_shot import warn_of_zero_shot
 from kformer.threads import available_cores
 
 SIDES = ("source.spm", "target.spm")
@@ -70,7 +69,7 @@ def check_search(options: SearchOptions):
         )
 
 
-class CTranslate2Translator:
+class CTranslate2Translator(AnyTranslator):
     """Translates like `kformer.Translator`, with the search that was chosen at the export.
 
     It is the fastest form for large files. CTranslate2 has one limit of length for a batch, so
@@ -103,8 +102,6 @@ class CTranslate2Translator:
         'A dog runs.'
     """
 
-    target_languages: tuple[str, ...] = ()  # A folder has one.
-
     def __init__(
         self, path: str | Path, workers: int | None = None, options: SearchOptions | None = None
     ):
@@ -135,59 +132,10 @@ class CTranslate2Translator:
         # The number of positions in the folder.
         self._limit = self.about.get("max_target_length", max(LONGEST, longest + EXTRA_LENGTH))
 
-    @property
-    def target_language(self) -> str | None:
-        """Code of the language of the translations; None if it is not known."""
-        return self.about.get("target_language")
-
-    def into(self, target_language: str | None) -> Self:
-        """Returns this translator; raises a ValueError for a language, as there is no choice."""
-        check_target_language(target_language, self.target_languages)
-        return self
-
-    @text_or_texts
-    def translate(
-        self,
-        texts: Iterable[str],
-        progress: Callable[[int], object] | None = None,
-        *,
-        split: bool = False,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[str]:
-        """Translates texts like `kformer.Translator.translate`."""
-        check_split(split, source_language)
-        self.into(target_language)
-        if split:
-            answers = self._split(texts, source_language, progress, glossary)
-            return [answer.text for answer in answers]
-        return [best.text for best, *_ in self._translations(texts, progress, glossary)]
-
-    @text_or_texts
-    def translations(
-        self,
-        texts: Iterable[str],
-        progress: Callable[[int], object] | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[list[ServedTranslation]]:
-        """As `translate`, but with scores and flags: for each text the `n_best` of its options."""
-        self.into(target_language)
-        return self._translations(texts, progress, glossary)
-
-    @text_or_texts
-    def split_translations(
-        self,
-        texts: Iterable[str],
-        source_language: str | None = None,
-        progress: Callable[[int], object] | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[SplitTranslation]:
-        """Translates texts of many sentences, like `kformer.Translator.split_translations`."""
-        self.into(target_language)
-        return self._split(texts, source_language, progress, glossary)
+    @functools.cached_property
+    def engine(self) -> "CTranslate2Engine":
+        """The engine that runs CTranslate2."""
+        return CTranslate2Engine(self)
 
     @one_or_many
     def encode(self, texts: Iterable[str], progress: Callable[[int], object] | None = None):
@@ -197,44 +145,94 @@ class CTranslate2Translator:
             f"do. Received: {len(as_texts(texts, 'texts'))} texts."
         )
 
-    def _translations(self, texts, progress, glossary):
-        glossary = self._checked(glossary)
-        answers = self._answers(as_texts(texts, "texts"), progress, glossary)
-        warn_of_cut([best.flags for best, *_ in answers], "translated")
+
+class CTranslate2Engine(Engine):
+    """Searches and scores with CTranslate2.
+
+    Args:
+        model: `CTranslate2Translator`.
+    """
+
+    def __init__(self, model: CTranslate2Translator):
+        self._model = model
+
+    @functools.cached_property
+    def facts(self) -> ModelFacts:
+        """What is known about the model."""
+        about = self._model.about
+        return ModelFacts(
+            about=about,
+            encodes=False,
+            target_language=about.get("target_language"),
+            search=self._model.options,
+            choices=None,
+            scores=True,
+            scores_tokens=True,
+            continues=True,
+            no_terms=None,
+            quality_estimate=self._model.quality_estimate,
+        )
+
+    def options(self, chosen: dict[str, Any]) -> SearchOptions:
+        """Returns the complete options of a search, if CTranslate2 has them."""
+        options = super().options(chosen)
+        check_search(options)
+        return options
+
+    def search(self, sentences: list[str], request: SearchRequest) -> list[list[Translation]]:
+        """Returns the translations of sentences, best first."""
+        answers = self._searched(sentences, request)
+        if request.did:
+            warn_of_cut([best.flags for best, *_ in answers], request.did)
         return answers
 
-    def _split(self, texts, source_language, progress, glossary):
-        glossary = self._checked(glossary)
+    def rate(
+        self, sentences: list[str], translations: list[str], request: SearchRequest
+    ) -> list[Rated]:
+        """Returns the probabilities of given translations, token by token."""
+        model, options = self._model, request.options
+        whole = model._source.encode(sentences)
+        rows = [row[: model._longest] for row in whole]
+        targets = [ids[: model._limit - 1] for ids in model._target.encode(translations)]
+        pieces = [model._target.id_to_piece(ids) for ids in targets]
+        results = model._translator.score_batch(
+            [model._source.id_to_piece(row) for row in rows],
+            pieces,
+            max_batch_size=_BATCH,
+            max_input_length=0,
+        )
+        rated = []
+        for i, result in enumerate(results):
+            logs = result.log_probs  # Of the pieces and of the end.
+            total = sum(logs)
+            score = options.normalized(total, len(logs)) if options.beam_size > 1 else total
+            flags = ("source cut",) if len(whole[i]) > len(rows[i]) else ()
+            text = model._target.decode(targets[i])  # Without characters that it lacks.
+            answer = self._answer(text, score, flags, rows[i], targets[i], total, logs)
+            rated.append(Rated(answer, total, pieces[i], logs[: len(pieces[i])]))
+        return rated
 
-        def find(sentences, progress):
-            return [best for best, *_ in self._answers(sentences, progress, glossary)]
+    def go_on(
+        self, sentences: list[str], beginnings: list[str], request: SearchRequest
+    ) -> list[Rated]:
+        """Returns translations with given beginnings.
 
-        language = source_language or self.about.get("source_language")
-        target_language = self.about.get("target_language")
-        warn_of_zero_shot(self.about.get("directions"), language, target_language)
-        return translate_split(find, texts, language, progress)
+        CTranslate2 gives a search no score for the pieces that it was told to begin with, so the
+        continued translations are scored as well.
+        """
+        target = self._model._target
+        prefixes = [target.id_to_piece(ids) for ids in target.encode(beginnings)]
+        answers = self._searched(sentences, request, prefixes)
+        return self.rate(sentences, [best.text for best, *_ in answers], request)
 
-    def _checked(self, glossary):
-        return check_glossary(glossary, n_best=self.options.n_best > 1)
-
-    def _answers(self, texts, progress, glossary):
-        """Returns the translations of each text, best first."""
-        rows = self._source.encode(marked_sources(glossary, texts, self.about))
-        answers = self._searched(rows, progress)
-        if glossary is None:
-            return answers
-        translations = [best.text for best, *_ in answers]
-        search = _TermSearch(self, rows)
-        forced = force_terms(glossary, texts, translations, search.score, search.go_on, search.lose)
-        return flagged_answers(answers, forced)
-
-    def _searched(self, rows, progress=None, prefixes=None):
-        """Returns the translations of rows of ids, which may begin with given pieces."""
+    def _searched(self, sentences, request, prefixes=None):
+        """Returns the translations of sentences, which may begin with given pieces."""
+        model, rows = self._model, self._model._source.encode(sentences)
         by_length = defaultdict(list)
         for i, row in enumerate(rows):
             begun = len(prefixes[i]) if prefixes else 0
-            by_length[min(len(row), self._longest), begun].append(i)
-        size = max(1, 4 * _BATCH // max(4, self.options.beam_size))
+            by_length[min(len(row), model._longest), begun].append(i)
+        size = max(1, 4 * _BATCH // max(4, request.options.beam_size))
         # The longest first: the last ones to be ready are short.
         batches = [
             (length, places[start : start + size])
@@ -245,6 +243,7 @@ class CTranslate2Translator:
             self._begun(
                 [rows[i][:length] for i in places],
                 length,
+                request.options,
                 prefixes and [prefixes[i] for i in places],
             )
             for length, places in batches
@@ -252,18 +251,18 @@ class CTranslate2Translator:
         answers: list[Any] = [None] * len(rows)
         for (length, places), results in zip(batches, waiting, strict=True):
             for i, result in zip(places, results, strict=True):
-                answers[i] = self._answer(rows[i], length, result.result())
-            if progress:
-                progress(len(places))
+                answers[i] = self._answers(rows[i], length, result.result(), request.options)
+            if request.progress:
+                request.progress(len(places))
         return answers
 
-    def _begun(self, rows, length, prefixes):
+    def _begun(self, rows, length, options, prefixes):
         """Returns the results of a batch, which wait until they are ready."""
-        options, source_length = self.options, length + self._added
+        model, source_length = self._model, length + self._model._added
         begun = len(prefixes[0]) if prefixes else 0
-        limit = min(options.limit(source_length, begun), self._limit)
-        return self._translator.translate_batch(
-            [self._source.id_to_piece(row) for row in rows],
+        limit = min(options.limit(source_length, begun), model._limit)
+        return model._translator.translate_batch(
+            [model._source.id_to_piece(row) for row in rows],
             target_prefix=prefixes,
             max_batch_size=len(rows),
             beam_size=options.beam_size,
@@ -279,104 +278,46 @@ class CTranslate2Translator:
             asynchronous=True,
         )
 
-    def _answer(self, source, length, result):
+    def _answers(self, source, length, result, options):
         """Returns the best translations of a source, each another text."""
-        cut = ("source cut",) if len(source) > length else ()
+        model, cut = self._model, ("source cut",) if len(source) > length else ()
         if not source:  # A blank text: CTranslate2 would translate the end alone.
-            return [ServedTranslation("", 0.0, quality=1.0 if self.quality_estimate else None)]
+            return [Translation("", 0.0, quality=1.0 if model.quality_estimate else None)]
         answers: dict[str, Any] = {}
-        for score, pieces in self._ranked(result):
-            flags, ids = (*cut, "length limit"), self._target.piece_to_id(pieces)
-            if ids and ids[-1] == self._target.eos_id():
+        for score, pieces in _ranked(result, options):
+            flags, ids = (*cut, "length limit"), model._target.piece_to_id(pieces)
+            if ids and ids[-1] == model._target.eos_id():
                 flags = cut
                 ids.pop()
-            text = self._target.decode(ids)
+            text = model._target.decode(ids)
             if text not in answers:
-                total = self.options.log_probability(score, len(pieces))
-                answers[text] = self._rated(text, score, flags, source[:length], ids, total, pieces)
-            if len(answers) == self.options.n_best:
+                total = options.log_probability(score, len(pieces))
+                row = source[:length]
+                answers[text] = self._answer(text, score, flags, row, ids, total, pieces)
+            if len(answers) == options.n_best:
                 break
         return [*answers.values()]
 
-    def _rated(self, text, score, flags, source, ids, total, tokens):
+    def _answer(self, text, score, flags, source, ids, total, tokens):
         """Returns a translation with the flags of its ids and, if it is estimated, its quality."""
+        model, quality = self._model, None
         flags += degenerate_flags(source, ids)
-        quality = None
-        if estimate := self.quality_estimate:
-            words = sum(piece.startswith(SPACE) for piece in self._source.id_to_piece(source))
-            pieces = max(1, len(source) + self._added - 1)  # With a language's, without the end.
+        if estimate := model.quality_estimate:
+            words = sum(piece.startswith(SPACE) for piece in model._source.id_to_piece(source))
+            pieces = max(1, len(source) + model._added - 1)  # With a language's, without the end.
             evidence = Evidence(total, len(tokens), pieces, len(ids), words)
             quality = float(estimate.quality(evidence))
             flags += estimate.flags(quality)
-        return ServedTranslation(text, score, flags, quality)
-
-    def _ranked(self, result):
-        """Returns pairs of a score and the pieces of a sequence with its end, best first."""
-        options = self.options
-        pairs = zip(result.scores, result.hypotheses, strict=True)
-        if options.beam_size == 1:
-            return [*pairs]
-        scored = [(options.normalized(total, len(pieces)), pieces) for total, pieces in pairs]
-        return sorted(scored, key=lambda pair: pair[0], reverse=True)
+        return Translation(text, score, flags, quality=quality)
 
 
-class _TermSearch:
-    """Scores and continues translations of some sentences, by number, for `force_terms`.
-
-    CTranslate2 gives a search no score for the pieces that it was told to begin with, so the
-    continued translations are scored as well.
-    """
-
-    def __init__(self, translator: CTranslate2Translator, rows: list):
-        self._translator, self._rows = translator, rows
-
-    def score(self, numbers: list[int], texts: list[str]) -> list[Draft]:
-        """Scores given translations."""
-        translator, options = self._translator, self._translator.options
-        rows = [self._rows[number][: translator._longest] for number in numbers]
-        targets = translator._target.encode(texts)
-        results = self._log_probabilities(rows, targets)
-        drafts = []
-        for number, row, ids, result in zip(numbers, rows, targets, results, strict=True):
-            text = translator._target.decode(ids)  # Without characters that it lacks.
-            total = sum(result)
-            score = options.normalized(total, len(result))
-            flags = ("source cut",) if len(self._rows[number]) > len(row) else ()
-            score = score if options.beam_size > 1 else total
-            answer = translator._rated(text, score, flags, row, ids, total, result)
-            drafts.append(Draft(text, total, answer))
-        return drafts
-
-    def go_on(self, numbers: list[int], beginnings: list[str]) -> list[Draft]:
-        """Translates from given beginnings on."""
-        target = self._translator._target
-        rows = [self._rows[number] for number in numbers]
-        prefixes = [target.id_to_piece(ids) for ids in target.encode(beginnings)]
-        answers = self._translator._searched(rows, prefixes=prefixes)
-        return self.score(numbers, [best.text for best, *_ in answers])
-
-    def lose(self, numbers: list[int], sources: list[str], texts: list[str]) -> list[list[float]]:
-        """Returns what the words of translations lose in log-probability with other sources."""
-        translator = self._translator
-        rows = [self._rows[number][: translator._longest] for number in numbers]
-        changed = [ids[: translator._longest] for ids in translator._source.encode(sources)]
-        targets = [ids[: translator._limit - 1] for ids in translator._target.encode(texts)]
-        before, after = (self._log_probabilities(ids, targets) for ids in (rows, changed))
-        return [
-            word_losses(translator._target.id_to_piece(ids), first[: len(ids)], second[: len(ids)])
-            for ids, first, second in zip(targets, before, after, strict=True)
-        ]
-
-    def _log_probabilities(self, rows, targets) -> list[list[float]]:
-        """Returns the log-probabilities of the pieces of each target, and of its end."""
-        translator = self._translator
-        results = translator._translator.score_batch(
-            [translator._source.id_to_piece(row) for row in rows],
-            [translator._target.id_to_piece(ids)[: translator._limit - 1] for ids in targets],
-            max_batch_size=_BATCH,
-            max_input_length=0,
-        )
-        return [result.log_probs for result in results]
+def _ranked(result, options):
+    """Returns pairs of a score and the pieces of a sequence with its end, best first."""
+    pairs = zip(result.scores, result.hypotheses, strict=True)
+    if options.beam_size == 1:
+        return [*pairs]
+    scored = [(options.normalized(total, len(pieces)), pieces) for total, pieces in pairs]
+    return sorted(scored, key=lambda pair: pair[0], reverse=True)
 
 
 def _options_in(path, search):

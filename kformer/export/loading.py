@@ -1,129 +1,27 @@
-"""`kformer.load`, which loads any saved form, and the protocol of all forms of a translator.
+"""`kformer.load`, which loads any saved form.
 
 Each form is imported when it is loaded, so that a `.tflite` file needs no TensorFlow.
 """
 
-from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any
 
-from kformer.arguments import check_choice, one_or_many, text_or_sequence, text_or_texts
+from kformer.arguments import check_choice
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of, kind_named
 from kformer.pocket import metadata
 from kformer.pocket.demo_translator import DEMO, DEMO_FILE
 from kformer.tasks.run_file import model_file
 
-if TYPE_CHECKING:  # The command line imports this module, also for --help.
-    import numpy as np
-
-    from kformer.text.paragraphs.split_translation import SplitTranslation
-
-
 FORMS = {  # The class of a kind that runs each form, by its field.
     "keras": "model",
     "tflite": "pocket",
     "saved_model": "served",
     "ctranslate2": "ctranslate2",
+    "route": "route",
 }
+ROUTE = "route"  # The form, and the name in its JSON file.
 _CTRANSLATE2 = ("model.bin", "config.json", "source.spm", "target.spm")
-
-
-class SavedTranslation(Protocol):
-    """A translation as every form returns it, with fewer fields than `kformer.Translation`."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def flags(self) -> tuple[str, ...]: ...
-
-    @property
-    def quality(self) -> float | None: ...
-
-
-@runtime_checkable
-class SavedTranslator(Protocol):
-    """The methods of every saved form of a translator: `kformer.load` returns such an object.
-
-    `kformer.Translator` can do more, as can `kformer.export.ServedTranslator` and
-    `kformer.pocket.PocketTranslator`. `kformer.serving.Client` has these methods, too.
-
-    Examples:
-        >>> import kformer
-        >>> for form in "runs/de-en/translator.keras", "served/de-en", "de-en.tflite":
-        ...     translator: kformer.SavedTranslator = kformer.load(form)
-        ...     print(translator.translate("Ein Hund läuft."))
-        A dog runs.
-        A dog runs.
-        A dog runs.
-    """
-
-    @text_or_texts
-    def translate(
-        self,
-        texts: Iterable[str],
-        *,
-        progress: Callable[[int], object] | None = None,
-        split: bool = False,
-        source_language: str | None = None,
-        target_language: str | None = None,
-    ) -> list[str]:
-        """Returns the best translation of each text; of a single string a string.
-
-        Args:
-            texts: list of strings, or another iterable of them; or one string.
-            progress: Called with the number of texts done, after each batch.
-            split, source_language: As for `split_translations`.
-            target_language: The language to translate into, of a model with several.
-        """
-        ...
-
-    @text_or_sequence
-    def translations(
-        self,
-        texts: Iterable[str],
-        *,
-        progress: Callable[[int], object] | None = None,
-        target_language: str | None = None,
-    ) -> Sequence[Sequence[SavedTranslation]]:
-        """Returns for each text a list of translations with `text` and `flags`, best first.
-
-        Of a single string, every method returns the result alone.
-
-        Args:
-            texts, progress, target_language: As for `translate`.
-        """
-        ...
-
-    @text_or_sequence
-    def split_translations(
-        self,
-        texts: Iterable[str],
-        *,
-        source_language: str | None = None,
-        progress: Callable[[int], object] | None = None,
-        target_language: str | None = None,
-    ) -> Sequence["SplitTranslation"]:
-        """Returns the translation of each text, which may have many sentences and lines.
-
-        Args:
-            texts: As for `translate`.
-            source_language: Their language, such as "de".
-            progress: Called with the number of texts done, in proportion to their sentences.
-        """
-        ...
-
-    @one_or_many
-    def encode(
-        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
-    ) -> "np.ndarray":
-        """Returns a vector for each of N texts, for comparing texts: float32 array (N, D).
-
-        Args:
-            texts, progress: As for `translate`.
-        """
-        ...
 
 
 def load(path: str | Path) -> Any:
@@ -187,7 +85,7 @@ def saved_kind(path: str | Path) -> Kind:
     form = saved_form(path)
     if form == "tflite":
         return metadata.kind_in(metadata.read_metadata(path))
-    if form == "ctranslate2":
+    if form in ("ctranslate2", ROUTE):
         return TRANSLATOR
     if form == "saved_model":
         name = read_report(newest_version(path)).get("kind", TRANSLATOR.name)  # Early ones lack it.
@@ -208,7 +106,7 @@ def named_model(name: str | Path) -> Path:
 
 
 def saved_form(path: str | Path) -> str:
-    """Returns "keras", "saved_model", "tflite" or "ctranslate2", by the content at `path`.
+    """Returns "keras", "saved_model", "tflite", "ctranslate2" or "route", by what is at `path`.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
@@ -229,8 +127,11 @@ def saved_form(path: str | Path) -> str:
         return "keras"
     if head[4:8] == b"TFL3":
         return "tflite"
+    if path.suffix == ".json" and head.lstrip().startswith(b"{"):
+        return ROUTE
     raise ValueError(
-        "A model is a .keras file, a .tflite file, or a folder of a SavedModel or of CTranslate2. "
+        "A model is a .keras file, a .tflite file, a folder of a SavedModel or of CTranslate2, or "
+        "the .json file of a route. "
         f"Received: path={str(path)!r}, which is none of them."
     )
 

@@ -1,32 +1,16 @@
 """Runs a `.tflite` language model with NumPy and ai-edge-litert, without TensorFlow."""
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
-
 import numpy as np
 
-from kformer.arguments import prompt_or_prompts
+from kformer.inference.any_language_model import AnyLanguageModel
+from kformer.inference.degenerate import TOO_LONG, check_prompts, degenerate_flags
+from kformer.inference.results import Generation
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_text import text_in
-from kformer.text.degenerate import TOO_LONG, check_prompts, degenerate_flags
 
 
-class PocketGeneration(NamedTuple):
-    """A continuation of a prompt.
-
-    Attributes:
-        text: The prompt with its continuation.
-        flags: Its problems, usually none: "length limit", "loop", as in `kformer.Generation`.
-        score: The score of the search, of the continuation alone.
-    """
-
-    text: str
-    flags: tuple[str, ...]
-    score: float
-
-
-class PocketLanguageModel(PocketModel):
+class PocketLanguageModel(AnyLanguageModel, PocketModel):
     """A `.tflite` language model; any number of threads may share one.
 
     Args:
@@ -60,27 +44,8 @@ class PocketLanguageModel(PocketModel):
     signature = "generate"
     output = "generation"
 
-    @prompt_or_prompts
-    def generate(
-        self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
-    ) -> list[str]:
-        """Continues prompts, with the search that the export chose.
-
-        Args:
-            prompts: list of N strings, or another iterable of them; or one string.
-            progress: Called with the number of prompts done, after each prompt or batch.
-
-        Raises:
-            ValueError: A prompt is too long for the file.
-        """
-        return [best.text for best in self._answers(prompts, "continued", progress)]
-
-    @prompt_or_prompts
-    def generations(
-        self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
-    ) -> list[list[PocketGeneration]]:
-        """Continues prompts; returns for each a list of its one continuation, with flags."""
-        return [[best] for best in self._answers(prompts, "continued", progress)]
+    def _continued(self, prompts, request, details):
+        return [[best] for best in self._answers(prompts, "continued", request.progress)]
 
     def _check_answers(self, answers):
         check_prompts(answer.flags for answer in answers)
@@ -89,17 +54,17 @@ class PocketLanguageModel(PocketModel):
         source = outputs["source_ids"]
         row = source[source != self.manifest["padding_id"]].tolist()
         if over or int(outputs["truncated"][0]) & SOURCE_CUT:
-            return PocketGeneration("", (TOO_LONG,), 0.0)
+            return Generation("", 0.0, (TOO_LONG,))
         _, flags = self._ended(row, outputs["ids"])
         score = float(outputs["score"].ravel()[0])
-        return PocketGeneration(text_in(outputs["generation"]), flags, score)
+        return Generation(text_in(outputs["generation"]), score, flags)
 
     def _read_row(self, worker, outputs, source, cut, length):
         if cut:
-            return PocketGeneration("", (TOO_LONG,), 0.0), False
+            return Generation("", 0.0, (TOO_LONG,)), False
         ids, flags = self._ended(source, outputs["ids"])
         text, end_missing = self._text.decode(worker, np.array([*source[:-1], *ids], np.int32))
-        return PocketGeneration(text, flags, float(outputs["score"])), end_missing
+        return Generation(text, float(outputs["score"]), flags), end_missing
 
     def _ended(self, source, ids):
         """Returns the `ids` that continue `source`, without the end id, and their flags."""

@@ -4,6 +4,7 @@ Files of format 1 have their metadata and SentencePiece models beside them, and 
 sentencepiece library.
 """
 
+import functools
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from kformer.arguments import as_texts, check_integer, check_text, one_or_many, stacklevel_of_user
+from kformer.inference.facts import ModelFacts
 from kformer.kinds import Kind
 from kformer.pocket.held_file import HeldFile
 from kformer.pocket.metadata import check_kind, check_whole, read_metadata
@@ -58,6 +60,20 @@ class PocketModel:
         # Signatures from rows of ids. Without batches, the one from bytes is the fastest.
         self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
 
+    @functools.cached_property
+    def facts(self) -> ModelFacts:
+        """What is known about the model, as of every saved form."""
+        return ModelFacts(**self._own_facts())
+
+    def _own_facts(self):
+        shapes = self.manifest.get("batches", {}).values()
+        return {
+            "about": self.manifest,
+            "encodes": ENCODE in self.manifest.get("signatures", ()),
+            "batch_size": max([1, *(batch for batch, _ in shapes)]),
+            "calls": available_cores(),
+        }
+
     @one_or_many
     def encode(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
@@ -78,7 +94,7 @@ class PocketModel:
         Warns:
             UserWarning: A text was too long; only its beginning was encoded.
         """
-        if ENCODE not in self.manifest.get("signatures", ()):
+        if not self.facts.encodes:
             old = self.manifest["format"] == 1
             received = "a file of kformer 0.1" if old else "a file that was exported without it"
             raise ValueError(

@@ -82,7 +82,7 @@ def check_is_export(path: str | Path):
         return
     if form == "ctranslate2":
         return
-    report = {"kind": form} if form == "keras" else read_report(newest_version(path))
+    report = read_report(newest_version(path)) if form == "saved_model" else {"kind": form}
     kind = report.get("kind", TRANSLATOR.name)
     if kind != TRANSLATOR.name:
         raise ValueError(

@@ -13,7 +13,8 @@ import traceback
 from typing import Any, NamedTuple
 
 from kformer.documents.document_translation import translate_content
-from kformer.text.glossary import Glossary
+from kformer.inference.facts import ModelFacts
+from kformer.inference.glossary import Glossary
 
 
 class DocumentJob(NamedTuple):
@@ -21,17 +22,13 @@ class DocumentJob(NamedTuple):
 
     Attributes:
         content, name, glossary: As for `translate_content`.
-        languages: Codes of source and target, or None.
-        can_align: Whether the server answers questions about alignments.
-        source_marks: As for `kformer.text.source_marks.marks_of`.
+        facts: What is known about the server's translator.
     """
 
     content: bytes
     name: str
     glossary: Glossary | None
-    languages: tuple[str | None, str | None]
-    can_align: bool
-    source_marks: tuple[str, ...]
+    facts: ModelFacts
 
 
 class Question(NamedTuple):
@@ -98,18 +95,14 @@ class _Stopped(BaseException):
 class _Asking:
     """The translator of a server, in a process of it."""
 
-    target_languages = ()  # They are chosen.
-
     def __init__(self, job, requests, answers):
         self._requests, self._answers = requests, answers
-        self.source_language, self.target_language = job.languages
-        self.source_marks = job.source_marks
-        self.align = self._align if job.can_align else None
+        self.facts = job.facts
 
     def split_translations(self, texts, glossary=None, **_languages):
         return self._ask("split_translations", texts, glossary)
 
-    def _align(self, sources, targets):
+    def align(self, sources, targets):
         return self._ask("align", sources, targets)
 
     def _ask(self, method, *arguments):

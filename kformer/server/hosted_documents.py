@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from kformer.documents.document_report import DocumentTranslation
 from kformer.documents.document_translation import translate_markup
+from kformer.inference.facts import ModelFacts
+from kformer.inference.glossary import Glossary
+from kformer.inference.splitting import SplitTranslation
 from kformer.server.document_process import DocumentJob
 from kformer.server.document_workers import DocumentWorkers, Stop
 from kformer.server.hosted_models import HostedModel
 from kformer.server.refusals import Refusal
-from kformer.text.glossary import Glossary
-from kformer.text.paragraphs.split_translation import SplitTranslation
-from kformer.text.source_marks import marks_of
 
 _MARKUP_THREADS = 32  # Requests with markup at once, which are as many as a batch has rows.
 _DOCUMENT_THREADS = 2  # Documents at once: more would be no faster, and delay other requests.
@@ -100,9 +100,7 @@ class HostedDocuments:
                 content,
                 name,
                 glossary or model.glossary,
-                (translator.source_language, translator.target_language),
-                translator.align is not None,
-                translator.source_marks,
+                translator.facts,
             )
             return self._workers.translate(job, translator, stop)
 
@@ -129,18 +127,19 @@ class WaitingTranslator:
         portion, characters: As for `HostedDocuments`.
     """
 
-    target_languages = ()  # They are chosen.
-
     def __init__(self, model: HostedModel, languages: Languages, portion: int, characters: int):
         self._model, self._languages = model, languages
         self._portion, self._left, self._most = portion, characters, characters
         self._loop = asyncio.get_running_loop()
         self._answer: Future | None = None
         self._has_begun = self._is_closed = False
-        self.source_language = languages.source or model.source_language
-        self.target_language = languages.target or model.target_language
-        self.align = self._align if model.aligner else None
-        self.source_marks = marks_of(model)
+        source = languages.source or model.source_language
+        self.facts = ModelFacts(  # Its languages are chosen.
+            about={"source_marks": model.about.get("source_marks"), "source_language": source},
+            target_language=languages.target or model.target_language,
+            aligns=model.aligner is not None,
+            no_terms=None,
+        )
 
     def split_translations(
         self, texts: Sequence[str], glossary: Glossary | None = None, **_languages: Any
@@ -161,7 +160,8 @@ class WaitingTranslator:
             self._has_begun = True
         return results
 
-    def _align(self, sources, targets):
+    def align(self, sources: Sequence[str], targets: Sequence[str]) -> list:
+        """Returns the `WordAlignment` of each pair, if the facts say `aligns`."""
         return self._wait(self._model.align, sources, targets)
 
     def close(self):

@@ -6,14 +6,12 @@ from pathlib import Path
 
 from kformer.export.loading import load, named_model, saved_form
 from kformer.export.saved_model.serving_files import newest_version
-from kformer.kinds import TRANSLATOR, kind_of
+from kformer.inference.glossary import Glossary
+from kformer.kinds import kind_of
 from kformer.pocket.metadata import read_examples
 from kformer.server.hosted_models import HostedModel
-from kformer.server.hosted_signatures import answer_with_terms, signatures_of, takes_glossary
-from kformer.text.glossary import Glossary
-from kformer.threads import available_cores
+from kformer.server.hosted_signatures import answer_with_terms, signatures_of
 
-_BATCH = 32  # Rows of a call of TensorFlow.
 _EXAMPLES = 3  # Texts to try that the page shows.
 
 
@@ -103,31 +101,24 @@ def _loaded(name, path):
             "A server needs models with a tokenizer, such as a translator. "
             f"Received: {str(path)!r}, which holds a {type(model).__name__}."
         )
-    batch_size, calls, examples = _BATCH, 1, ()
-    if form == "tflite":  # A file has several workers, and batches of its own.
-        about = model.manifest
-        shapes = about.get("batches", {}).values()
-        batch_size, calls = max([1, *(batch for batch, _ in shapes)]), available_cores()
-        examples = tuple(read_examples(path)[:_EXAMPLES])
-    else:
-        about = model.report if form == "saved_model" else getattr(model, "about", {})
+    facts = model.facts
     hosted = HostedModel(
         name,
         path,
         form,
         kind,
-        about,
-        signatures_of(model, kind, form),
-        tuple(getattr(model, "target_languages", ())),
-        getattr(model, "target_language", None),
-        batch_size,
-        calls,
-        getattr(model, "align", None),
-        examples=examples,
+        facts.about,
+        signatures_of(model, kind),
+        facts.target_languages,
+        facts.target_language,
+        facts.batch_size,
+        facts.calls,
+        model.align if facts.aligns else None,
+        examples=tuple(read_examples(path)[:_EXAMPLES]) if form == "tflite" else (),
         version=int(place.name) if form == "saved_model" and place.name.isdecimal() else 1,
         created=created,
     )
-    if kind is TRANSLATOR and takes_glossary(model):
+    if facts.no_terms is None:
         hosted.term_search = functools.partial(answer_with_terms, model)
     if not name:
         pair = hosted.source_language, *hosted.target_languages

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kformer.inference.glossary import Glossary
+from kformer.inference.splitting import SplitTranslation, split_steps
+from kformer.inference.zero_shot import ZERO_SHOT, is_zero_shot
 from kformer.kinds import TRANSLATOR, Kind
 from kformer.server.batcher import Batcher
 from kformer.server.hosted_signatures import HostedSignature
 from kformer.server.refusals import Refusal
 from kformer.serving.request_rows import read_best
-from kformer.text.glossary import Glossary
-from kformer.text.paragraphs.split_translation import SplitTranslation, split_steps
-from kformer.text.zero_shot import ZERO_SHOT, is_zero_shot
 
 _ALIGNMENT = object()  # Stands in the queue for a signature, of which none is public.
 _LONG = 2_000  # Characters that are split into sentences in a thread of their own.

@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from kformer.inference.glossary import Glossary
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, Kind
 from kformer.serving.request_rows import WITH_GLOSSARY, rows_from_columns
-from kformer.text.glossary import Glossary
 
 Columns = dict[str, list[str]]
 Rows = list[dict[str, Any]]
@@ -33,45 +33,33 @@ class HostedSignature(NamedTuple):
     answer: Callable[[Columns], Rows]
 
 
-def signatures_of(model: Any, kind: Kind, form: str) -> dict[str, HostedSignature]:
+def signatures_of(model: Any, kind: Kind) -> dict[str, HostedSignature]:
     """Returns the functions of a model by name.
 
     Args:
         model: Of `kformer.load`.
         kind: Its `Kind`.
-        form: The saved form, as `kformer.export.loading.saved_form` names it.
     """
-    signatures = _plain_signatures(model, kind, form)
-    if kind is TRANSLATOR and takes_glossary(model):
+    signatures = _plain_signatures(model, kind)
+    if model.facts.no_terms is None:
         answer = functools.partial(answer_with_terms, model)
         signatures[WITH_GLOSSARY] = with_glossaries(signatures["serving_default"], answer)
     return signatures
 
 
-def takes_glossary(model: Any) -> bool:
-    """Returns whether a translator can search for the terms of a glossary."""
-    check = getattr(model, "check_takes_glossary", None)
-    try:
-        if check:
-            check()
-    except ValueError:
-        return False
-    return True
-
-
-def _plain_signatures(model, kind, form):
-    if form == "saved_model":
-        return {name: _served_signature(name, each) for name, each in model.signatures.items()}
-    has_choice = bool(getattr(model, "target_languages", ()))
-    inputs = ("text", "target_language") if has_choice else ("text",)
+def _plain_signatures(model, kind):
+    facts = model.facts
+    if facts.signatures is not None:
+        return {name: _served_signature(name, each) for name, each in facts.signatures.items()}
+    inputs = ("text", "target_language") if facts.target_languages else ("text",)
     signatures = {}
     if kind in _OWN:
         names, outputs, answer = _OWN[kind]
-        if getattr(model, "quality_estimate", None):
+        if facts.quality_estimate:
             outputs = {**outputs, "quality": _NUMBER}
         own = HostedSignature(inputs, outputs, _by_language(model, answer))
         signatures = dict.fromkeys(names, own)
-    if form != "ctranslate2" and can_encode(model):
+    if facts.encodes:
         vectors = {"vector": ("DT_FLOAT", 2), "flags": ("DT_STRING", 1)}
         signatures["encode"] = HostedSignature(inputs, vectors, _by_language(model, _encoded))
     return signatures
@@ -131,14 +119,6 @@ def answer_with_terms(model: Any, columns: Columns, glossary: Glossary) -> Rows:
     return _by_language(model, functools.partial(_translated, glossary=glossary))(columns)
 
 
-def can_encode(model: Any) -> bool:
-    """Returns whether a model gives vectors of texts: a `.tflite` file may lack that."""
-    manifest = getattr(model, "manifest", None)
-    return hasattr(model, "encode") and (
-        manifest is None or "encode_text" in manifest["signatures"]
-    )
-
-
 def _served_signature(name, function):
     import tensorflow as tf
 
@@ -179,11 +159,6 @@ def _by_language(model, answer):
 
 
 def _translated(model, texts, glossary=None):
-    # Of a Keras model, the log-probabilities of the tokens would take another pass.
-    is_keras = type(model).__name__ == TRANSLATOR.class_name
-    details: dict[str, Any] = {"details": False} if is_keras else {}
-    if glossary is not None:
-        details["glossary"] = glossary
     return [
         {
             "translation": best.text,
@@ -191,12 +166,15 @@ def _translated(model, texts, glossary=None):
             "truncated": "source cut" in best.flags,
             **({} if best.quality is None else {"quality": best.quality}),
         }
-        for best, *_ in model.translations(texts, **details)
+        for best, *_ in model.translations(texts, details=False, glossary=glossary)
     ]
 
 
 def _generated(model, texts):
-    return [{"generation": best.text, **_scored(best)} for best, *_ in model.generations(texts)]
+    return [
+        {"generation": best.text, **_scored(best)}
+        for best, *_ in model.generations(texts, details=False)
+    ]
 
 
 def _classified(model, texts):

@@ -13,11 +13,11 @@ from typing import Any, NotRequired, TypedDict
 from kformer.documents.document_kinds import KINDS, document_kind
 from kformer.documents.document_report import DocumentTranslation
 from kformer.documents.placeholders import KINDS as PLACEHOLDERS
+from kformer.inference.glossary import Glossary
 from kformer.server.hosted_documents import HostedDocuments, Languages
 from kformer.server.hosted_models import HostedModel, for_languages
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
-from kformer.text.glossary import Glossary
 
 FORMATS = ("text", "html")
 _NAME_CHARACTERS = 80  # Of a translated file, before its suffix.

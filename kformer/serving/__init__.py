@@ -1,7 +1,7 @@
 """A client of TensorFlow Serving for SavedModels of `kformer.export`, over REST or gRPC.
 
 - `client`: `Client`, the requests that a server answers. `answers`: its answers.
-- `terms`: translations with the terms of a glossary.
+- `server_engine`: translations that the server finds.
 - `address`: the address of a server. `request_rows`: texts as the rows of requests.
 - `rest`, `connection`: requests over HTTP. `rpc`: requests over gRPC.
 - `deadline`: an end to the time that a request may take, retries included.

@@ -3,52 +3,14 @@
 import dataclasses
 from typing import NamedTuple
 
+from kformer.inference.results import Generation, Translation
+
 NO_SIGNATURE = "__saved_model_"  # Prefix of listed names that are not signatures.
 
 
-@dataclasses.dataclass(frozen=True)
-class ServedTranslation:
-    """A translation of a sentence, with fewer attributes than `kformer.Translation`.
-
-    Attributes:
-        text: The translation.
-        score: The score of the search, which `kformer.Greedy` and `kformer.Beam` define.
-        flags: Its problems, usually none, named as in `kformer.Translation`.
-        quality: Estimate of its chrF, from 0 to 1; None if the model has none.
-
-    Examples:
-        >>> from kformer.serving import Client
-        >>> with Client("http://localhost:5000") as client:
-        ...     [[best]] = client.translations(["Ein Hund läuft."])
-        >>> best.text, best.flags
-        ('A dog runs.', ())
-    """
-
-    text: str
-    score: float
-    flags: tuple[str, ...] = ()
-    quality: float | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class ServedGeneration:
-    """A continuation of a prompt, with fewer attributes than `kformer.Generation`.
-
-    Attributes:
-        text: The prompt with its continuation.
-        score: The score of the search, of the continuation alone.
-        flags: Its problems, usually none, named as in `kformer.Generation`.
-
-    Examples:
-        >>> from kformer.serving import ServedGeneration
-        >>> generation = ServedGeneration("Once upon a time", -2.5)
-        >>> generation.text, generation.flags
-        ('Once upon a time', ())
-    """
-
-    text: str
-    score: float
-    flags: tuple[str, ...] = ()
+# Names of version 0.2.
+ServedTranslation = Translation
+ServedGeneration = Generation
 
 
 class ServedClass(NamedTuple):

@@ -1,23 +1,22 @@
 """A client of TensorFlow Serving, for the SavedModel that kformer exports."""
 
-from collections.abc import Callable, Iterable, Mapping
+import copy
+from collections.abc import Callable, Iterable
 from typing import Self
 
 from kformer.arguments import (
     as_texts,
-    check_integer,
     check_languages_known,
     one_or_many,
     pair_or_pairs,
-    prompt_or_prompts,
     text_or_texts,
 )
+from kformer.inference.any_language_model import AnyLanguageModel
+from kformer.inference.any_translator import AnyTranslator
 from kformer.serving.address import MODEL
 from kformer.serving.answers import (
     ServedClass,
-    ServedGeneration,
     ServedScore,
-    ServedTranslation,
     Signature,
     Tokenized,
     VersionStatus,
@@ -25,29 +24,20 @@ from kformer.serving.answers import (
 from kformer.serving.connection import Connection
 from kformer.serving.request_rows import (
     inputs_of,
-    read_best,
     read_class,
     read_generation,
     read_generations,
     read_score,
-    read_several,
     read_tags,
     read_tokenized,
     read_vector,
     warn_of_cut,
 )
-from kformer.serving.terms import best_with_terms
-from kformer.text.degenerate import check_prompts
-from kformer.text.glossary import Glossary, check_glossary
+from kformer.serving.server_engine import ServerEngine
 from kformer.text.labels import Tagging, tagger_text, tagging
-from kformer.text.paragraphs.split_translation import (
-    SplitTranslation,
-    check_split,
-    translate_split,
-)
 
 
-class Client:
+class Client(AnyTranslator, AnyLanguageModel):
     """Asks a server for translations, for labels of texts, or for continuations of prompts.
 
     A call may have any number of texts: they are sent in batches, several at the same time, and
@@ -103,99 +93,18 @@ class Client:
     ):
         settings = timeout, batch_size, connections, retries, headers or {}, ca_file
         self._server = Connection(url, model, version, label, *settings)
+        self._target_language: str | None = None
 
-    @text_or_texts
-    def translate(
-        self,
-        texts: Iterable[str],
-        progress: Callable[[int], object] | None = None,
-        *,
-        split: bool = False,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[str]:
-        """Translates texts, with the search that the export chose.
+    @property
+    def engine(self) -> ServerEngine:
+        """The engine that asks the server."""
+        return ServerEngine(self._server, self._target_language)
 
-        Args:
-            texts: list of strings; or one string, whose result is not in a list.
-            progress: Called with the number of texts in each finished request.
-            split: Whether each text may have many sentences, as in `split_translations`.
-            source_language: With `split`, the language of the texts, such as "de".
-            target_language: The language to translate into, for a model with several.
-            glossary: `kformer.Glossary` of terms that have given translations, or a dict; as for
-                `kformer.serving.terms.best_with_terms`.
-
-        Raises:
-            ValueError: The model does not translate into that language; the message lists its
-                languages. The server refuses a language for a model without a choice, and a request
-                without a language for a model with several; or no glossary is possible.
-
-        Warns:
-            UserWarning: A text was too long and was cut.
-        """
-        check_split(split, source_language)
-        if split:
-            translations = self._split(texts, source_language, progress, target_language, glossary)
-            return [translation.text for translation in translations]
-        results = self._translations(texts, progress, 1, target_language, glossary)
-        return [best.text for best, *_ in results]
-
-    @text_or_texts
-    def translations(
-        self,
-        texts: Iterable[str],
-        progress: Callable[[int], object] | None = None,
-        n_best: int = 1,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[list[ServedTranslation]]:
-        """Translates texts, with the scores and flags of their translations.
-
-        Args:
-            texts, progress, target_language, glossary: As for `translate`.
-            n_best: Maximum number of translations of each text; 1 with a glossary. If it is over 1,
-                the signature `beam` is asked, which returns as many as the export chose.
-
-        Returns:
-            for each text a list of translations, best first.
-
-        Raises:
-            ValueError: As for `translate`.
-
-        Warns:
-            UserWarning: A text was too long and was cut.
-        """
-        return self._translations(texts, progress, n_best, target_language, glossary)
-
-    @text_or_texts
-    def split_translations(
-        self,
-        texts: Iterable[str],
-        source_language: str | None = None,
-        progress: Callable[[int], object] | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[SplitTranslation]:
-        """Translates texts of many sentences, like `kformer.Translator.split_translations`.
-
-        Sentences that prove too long for the model are split and asked again. `timeout` holds for
-        the first request of all sentences, and anew for this second one.
-
-        Args:
-            texts: list of strings, each of any number of sentences; or one string.
-            source_language: Their language, such as "de"; by default they are split as English.
-            progress: Called with the number of texts done, in proportion to their sentences.
-            target_language, glossary: As for `translate`.
-
-        Raises:
-            ImportError: The package sentencex is not installed.
-            ValueError: As for `translate`.
-
-        Warns:
-            UserWarning: A sentence was too long.
-        """
-        return self._split(texts, source_language, progress, target_language, glossary)
+    def _into(self, target_language):
+        """Returns a client of the same connections, which sends the language."""
+        client = copy.copy(self)
+        client._target_language = target_language
+        return client
 
     @text_or_texts
     def classify(
@@ -231,46 +140,14 @@ class Client:
         warn_of_cut([flags for *_, flags in answers], "tagged")
         return [tagging(text, *answer[:2]) for text, answer in zip(texts, answers, strict=True)]
 
-    @prompt_or_prompts
-    def generate(
-        self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
-    ) -> list[str]:
-        """Continues prompts, with the search that the export chose.
+    def _search_of(self, chosen):
+        return self.engine.options(chosen)
 
-        Args:
-            prompts: list of strings; or one string.
-            progress: As for `translate`.
-
-        Raises:
-            ValueError: A prompt is too long to be continued.
-        """
-        return [best.text for best, *_ in self.generations(prompts, progress)]
-
-    @prompt_or_prompts
-    def generations(
-        self,
-        prompts: Iterable[str],
-        progress: Callable[[int], object] | None = None,
-        n_best: int = 1,
-    ) -> list[list[ServedGeneration]]:
-        """Continues prompts, with the scores and flags of their continuations.
-
-        Args:
-            prompts, progress: As for `generate`.
-            n_best: Maximum number of continuations of each prompt. If it is over 1, the signature
-                `generate_beam` is asked, which returns as many as the export chose.
-
-        Returns:
-            for each prompt a list of continuations, best first.
-
-        Raises:
-            ValueError: A prompt is too long to be continued.
-        """
-        check_integer("n_best", n_best, least=1)
+    def _continued(self, prompts, request, details):
+        n_best = request.options.n_best
         several = "generate_beam", read_generations
         signature, read = ("generate", read_generation) if n_best == 1 else several
-        results = self._server.predict(signature, {"text": prompts}, read, progress)
-        check_prompts(generations[0].flags for generations in results)
+        results = self._server.predict(signature, {"text": prompts}, read, request.progress)
         return [generations[:n_best] for generations in results]
 
     @pair_or_pairs
@@ -362,34 +239,3 @@ class Client:
 
     def __exit__(self, *_):
         self.close()
-
-    def _split(self, texts, source_language, progress, target_language, glossary):
-        glossary = check_glossary(glossary)
-
-        def find(sentences, progress):
-            answers = self._best(sentences, progress, target_language, glossary)
-            return [best for [best] in answers]
-
-        return translate_split(find, texts, source_language, progress)
-
-    def _best(self, texts, progress, target_language, glossary):
-        inputs = inputs_of(target_language, text=texts)
-        if glossary is None:
-            answers = self._server.predict("serving_default", inputs, read_best, progress)
-        else:
-            answers = best_with_terms(self._server, inputs, glossary, progress)
-        check_languages_known((best.flags for [best] in answers), target_language)
-        return answers
-
-    def _translations(self, texts, progress, n_best, target_language, glossary):
-        check_integer("n_best", n_best, least=1)
-        glossary = check_glossary(glossary, n_best=n_best > 1)
-        if n_best == 1:
-            results = self._best(texts, progress, target_language, glossary)
-            warn_of_cut([best.flags for [best] in results], "translated")
-            return results
-        inputs = inputs_of(target_language, text=texts)
-        results = self._server.predict("beam", inputs, read_several, progress)
-        check_languages_known((several[0].flags for several in results), target_language)
-        warn_of_cut([several[0].flags for several in results], "translated")
-        return [several[:n_best] for several in results]

@@ -6,13 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from kformer.arguments import as_texts, check_text, replace_lone_surrogates, stacklevel_of_user
-from kformer.serving.answers import (
-    ServedClass,
-    ServedGeneration,
-    ServedScore,
-    ServedTranslation,
-    Tokenized,
-)
+from kformer.inference.engine import Rated
+from kformer.inference.results import Generation, Translation
+from kformer.inference.search_options import SearchOptions
+from kformer.serving.answers import ServedClass, ServedScore, Tokenized
 from kformer.serving.errors import MalformedAnswer
 
 WITH_GLOSSARY = "with_glossary"  # A signature of `kformer serve` alone.
@@ -98,15 +95,15 @@ def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str):
             )
 
 
-def read_best(row: Any) -> list[ServedTranslation]:
+def read_best(row: Any) -> list[Translation]:
     """Reads a row of the signature `serving_default`: its one translation."""
     text, score = _text("translation", row["translation"]), _number("score", row["score"])
-    return [ServedTranslation(text, score, _flags(row), _quality(row.get("quality")))]
+    return [Translation(text, score, _flags(row), quality=_quality(row.get("quality")))]
 
 
-def read_several(row: Any) -> list[ServedTranslation]:
+def read_several(row: Any) -> list[Translation]:
     """Reads a row of the signature `beam`: its translations, at least one."""
-    translations = _several(row, "translation", ServedTranslation)
+    translations = _several(row, "translation", Translation)
     if "quality" not in row:
         return translations
     numbers = [_quality(number) for number in _list("quality", row["quality"])]
@@ -118,15 +115,15 @@ def read_several(row: Any) -> list[ServedTranslation]:
     ]
 
 
-def read_generation(row: Any) -> list[ServedGeneration]:
+def read_generation(row: Any) -> list[Generation]:
     """Reads a row of the signature `generate`: its one continuation."""
     text, score = _text("generation", row["generation"]), _number("score", row["score"])
-    return [ServedGeneration(text, score, _flags(row))]
+    return [Generation(text, score, _flags(row))]
 
 
-def read_generations(row: Any) -> list[ServedGeneration]:
+def read_generations(row: Any) -> list[Generation]:
     """Reads a row of the signature `generate_beam`: its continuations, at least one."""
-    return _several(row, "generation", ServedGeneration)
+    return _several(row, "generation", Generation)
 
 
 def _several(row, name, kind):
@@ -175,6 +172,17 @@ def read_score(row: Any) -> ServedScore:
     value = _number("log_probability", row["log_probability"])
     tokens, quality = _count("tokens", row["tokens"]), _quality(row.get("quality"))
     return ServedScore(value, tokens, _flags(row), quality)
+
+
+def scored_translation(
+    text: str, scored: ServedScore, options: SearchOptions, estimate: Any
+) -> Rated:
+    """Returns a given translation as a search would return it, with its probability."""
+    total = scored.log_probability
+    score = options.normalized(total, scored.length) if options.beam_size > 1 else total
+    flags = tuple(flag for flag in scored.flags if flag == "source cut")
+    flags += estimate.flags(scored.quality) if estimate else ()
+    return Rated(Translation(text, score, flags, quality=scored.quality), total)
 
 
 def read_vector(row: Any) -> tuple[list[float], tuple[str, ...]]:

@@ -2,8 +2,8 @@
 
 - `text_model`: `TextModel`, the base of all tasks: its `.keras` file, and vectors of texts.
 - `keras_methods`: what users of Keras type: a call, `fit`, `predict`, `evaluate` and `export`.
-- `translator`: `Translator`, from text to text. `translation`: `Translation`, one answer of it.
-- `sentence_search`: the search of a translator, also with the terms of a glossary.
+- `translator`: `Translator`, from text to text. `keras_engine`: its search.
+- `distinct_answers`: the answers of a search that differ in their texts, and their flags.
 - `given_translations`: scores, word alignments and attention of translations that are given.
 - `quality_estimates`: calibrates the estimate of the quality of translations, and computes it.
 - `ensemble`: `Ensemble`, several translators that translate together.

@@ -3,25 +3,23 @@
 Axes: S source length, T target length, M models.
 """
 
+import copy
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Unpack
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from kformer.arguments import pair_or_pairs, text_or_texts
+from kformer.arguments import pair_or_pairs
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored, TargetScores
-from kformer.decoding.search_options import OtherSearchOptions, SearchOptions
+from kformer.inference.any_translator import AnyTranslator
 from kformer.kinds import TRANSLATOR
-from kformer.tasks.translation import Translation
+from kformer.tasks.keras_engine import KerasEngine
 from kformer.tasks.translator import Translator
 from kformer.tasks.word_alignment import index_of
-from kformer.text.glossary import Glossary
-from kformer.text.paragraphs.split_translation import SplitTranslation
 
 
-class Ensemble:
+class Ensemble(AnyTranslator):
     """Several translators of one vocabulary that choose each id by the mean of their probabilities.
 
     An ensemble of M models takes M times as long as one of them, and is usually better: models
@@ -55,77 +53,14 @@ class Ensemble:
         self._translator = _MeanTranslator(self.translators)
 
     @property
-    def target_language(self) -> str | None:
-        """Code of the language of the translations, such as "de"; None if it is unknown."""
-        return self._translator.target_language
+    def engine(self) -> KerasEngine:
+        """The engine that searches with all networks."""
+        return self._translator.engine
 
-    @text_or_texts
-    def translate(
-        self,
-        texts: Iterable[str],
-        beam_size: int | None = None,
-        length_penalty: float | None = None,
-        batch_size: int = 32,
-        progress: Callable[[int], object] | None = None,
-        *,
-        prefixes: Iterable[str] | None = None,
-        split: bool = False,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-        **options: Unpack[OtherSearchOptions],
-    ) -> list[str]:
-        """Translates any number of sentences, as `kformer.Translator.translate` does."""
-        return self._translator.translate(
-            texts,
-            beam_size,
-            length_penalty,
-            batch_size,
-            progress,
-            prefixes=prefixes,
-            split=split,
-            source_language=source_language,
-            target_language=target_language,
-            glossary=glossary,
-            **options,
-        )
-
-    @text_or_texts
-    def translations(
-        self,
-        texts: Iterable[str],
-        options: SearchOptions | None = None,
-        prefixes: Iterable[str] | None = None,
-        batch_size: int = 32,
-        progress: Callable[[int], object] | None = None,
-        details: bool = True,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[list[Translation]]:
-        """As `translate`, but returns objects, as `kformer.Translator.translations` does.
-
-        Token scores are logarithms of the mean probabilities. The attention is the mean over the
-        models, each with its `alignment_head`.
-        """
-        return self._translator.translations(
-            texts, options, prefixes, batch_size, progress, details, target_language, glossary
-        )
-
-    @text_or_texts
-    def split_translations(
-        self,
-        texts: Iterable[str],
-        options: SearchOptions | None = None,
-        source_language: str | None = None,
-        batch_size: int = 32,
-        progress: Callable[[int], object] | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | Mapping[str, str] | None = None,
-    ) -> list[SplitTranslation]:
-        """Translates texts of many sentences, as `kformer.Translator.split_translations` does."""
-        return self._translator.split_translations(
-            texts, options, source_language, batch_size, progress, target_language, glossary
-        )
+    def _into(self, target_language):
+        ensemble = copy.copy(self)
+        ensemble._translator = self._translator.into(target_language)
+        return ensemble
 
     @pair_or_pairs
     def score(
@@ -158,6 +93,8 @@ def _identity(tokenizer):
 
 class _MeanTranslator(Translator):
     """The first translator, with the search and the scores of all."""
+
+    has_alignments = False  # Each model has a head of its own.
 
     def __init__(self, translators: Sequence[Translator]):
         first, *more = translators

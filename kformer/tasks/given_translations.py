@@ -8,7 +8,7 @@ import tensorflow as tf
 from kformer.arguments import as_texts, check_as_many, check_text, pair_or_pairs
 from kformer.decoding.decoder_inputs import padded
 from kformer.decoding.scoring import Scored
-from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.model.network import PredictsTokens
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.keras_methods import next_tokens

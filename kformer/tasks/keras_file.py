@@ -1,5 +1,6 @@
 """Reads settings, tokenizers and sizes in a `.keras` file of ours, without loading the model."""
 
+import functools
 import io
 import itertools
 from pathlib import Path
@@ -88,12 +89,21 @@ def _held(path):
     """Returns the class name and the config in a `.keras` file of ours; None for other files."""
     if path.suffix != ".keras" or not path.is_file():
         return None
+    status = path.stat()
     try:
-        with Archive(path, RULE) as archive:
-            held = parse_json(archive.read("config.json"), _Held)
+        held = parse_json(
+            _config_in(path, status.st_ino, status.st_size, status.st_mtime_ns), _Held
+        )
     except ValueError:
         return None
     return held if held["registered_name"] in _KINDS else None
+
+
+@functools.lru_cache(maxsize=2)
+def _config_in(path, *_state):
+    """Returns the config in a file, which a command asks for several facts."""
+    with Archive(path, RULE) as archive:
+        return archive.read("config.json")
 
 
 def with_format(config: dict) -> dict:
@@ -248,21 +258,20 @@ def check_kind(path: str | Path, kind: Kind):
         raise ValueError(f"{_whole(kind)} Received: path={str(path)!r} ({error}).") from error
 
 
-def check_sizes(path: Path, network: dict):
+def check_sizes(archive: Archive, network: dict):
     """Raises a ValueError if a file has fewer weights than the network in its config.
 
     A network is built, and a member unpacked, before anything shows that the rest is missing: a
     small file could take all memory.
 
     Args:
-        path: A `.keras` file.
+        archive: A `.keras` file.
         network: Settings of the network, as `encoder_config` returns them; {} if they are unknown.
     """
     import h5py  # Like Keras, it is not imported to read the settings of a file.
 
-    with Archive(path, RULE) as archive:
-        archive.check_sizes()
-        weights = archive.read(_WEIGHTS)
+    archive.check_sizes()
+    weights = archive.read(_WEIGHTS)
     sizes = []  # Of each array.
 
     def collect(name, entry):
@@ -296,18 +305,17 @@ def _least(network, encoder_layers, decoder_layers):
     return d_model * (ids + 4 * d_model * attentions + feed_forward)
 
 
-def check_weights(path: Path, model: Any):
+def check_weights(archive: Archive, model: Any):
     """Raises a ValueError unless the weights of a file are finite numbers.
 
     Args:
-        path: A `.keras` file.
+        archive: A `.keras` file.
         model: The model that was loaded from it.
     """
     import h5py
     import keras
 
-    with Archive(path, RULE) as archive:
-        weights = io.BytesIO(archive.read(_WEIGHTS))
+    weights = io.BytesIO(archive.read(_WEIGHTS))
     integers = {}  # dtype by shape, of stored arrays.
 
     def collect(name, entry):

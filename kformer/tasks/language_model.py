@@ -3,77 +3,41 @@
 Axes: N prompts or texts, T length in ids, V vocabulary.
 """
 
-import dataclasses
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 import keras
 
 from kformer.arguments import (
     as_texts,
     check_integer,
-    prompt_or_prompts,
     stacklevel_of_user,
     text_or_texts,
 )
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored
-from kformer.decoding.search_options import (
+from kformer.inference.any_language_model import AnyLanguageModel
+from kformer.inference.degenerate import degenerate_flags
+from kformer.inference.facts import ModelFacts
+from kformer.inference.results import Generation
+from kformer.inference.search_options import (
     MAX_LENGTH,
-    AllSearchOptions,
     SearchOptions,
-    with_defaults,
 )
 from kformer.model.network import PredictsTokens
 from kformer.model.transformer_decoder import TransformerDecoder
+from kformer.tasks.distinct_answers import distinct_answers
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.keras_methods import next_tokens
 from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_model import TextModel, check_kinds
-from kformer.tasks.translation import distinct_answers
-from kformer.text.degenerate import degenerate_flags
 from kformer.text.text_rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
 
 
-@dataclasses.dataclass(frozen=True)
-class Generation:
-    """One continuation of a prompt.
-
-    Attributes:
-        text: The prompt with its continuation.
-        score: The score by which the search sorts, as `kformer.Greedy` and `kformer.Beam` define
-            it, of the continuation alone.
-        flags: Faults of the continuation, empty most of the time: "length limit", it was cut at its
-            largest length; "loop", it repeats itself, by `kformer.text.degenerate`.
-        tokens: The pieces of the continuation; the end id's is the last, unless the length limit
-            came first.
-        prompt_tokens: The pieces of the prompt.
-        token_log_probabilities: Log-probability of each of `tokens` given the tokens before,
-            without penalties; None without details.
-
-    Examples:
-        >>> import kformer
-        >>> tokenizer = kformer.load("runs/de-en/translator.keras").tokenizer
-        >>> sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 32}
-        >>> decoder = kformer.TransformerDecoder(tokenizer.vocab_size, **sizes)
-        >>> model = kformer.LanguageModel(tokenizer, decoder, max_length=16)
-        >>> [[generation]] = model.generations(["A dog"])
-        >>> generation.prompt_tokens, len(generation.tokens)
-        (('▁A', '▁dog'), 14)
-    """
-
-    text: str
-    score: float
-    flags: tuple[str, ...]
-    tokens: tuple[str, ...]
-    prompt_tokens: tuple[str, ...]
-    token_log_probabilities: tuple[float, ...] | None = None
-
-
 @keras.saving.register_keras_serializable(package="kformer")
-class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
+class LanguageModel(AnyLanguageModel, SearchDefaults, PredictsTokens, TextModel):
     """A tokenizer, a decoder and a search: continues prompts, and scores texts.
 
     `encode` and `token_vectors` give the vectors of the last layer: `token_vectors` one for the
@@ -142,82 +106,26 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         rows = self._read(texts, "Text", "learned").ids
         return next_tokens(rows, self.tokenizer.start_id, self.tokenizer.padding_id)
 
-    @prompt_or_prompts
-    def generate(
-        self,
-        prompts: Iterable[str],
-        batch_size: int = 32,
-        progress: Callable[[int], object] | None = None,
-        **options: Unpack[AllSearchOptions],
-    ) -> list[str]:
-        """Continues any number of prompts; sorts them by length, keeps their order.
+    @property
+    def facts(self) -> ModelFacts:
+        """What is known about the model, as of every saved form."""
+        return ModelFacts(search=self._search_defaults, choices=None)
 
-        Args:
-            prompts: list of N strings, or another iterable of them, as a NumPy array, a pandas
-                Series or a string tensor (N,); or one string. The continuation of an empty one is a
-                whole text.
-            batch_size: Prompts continued at once. It changes speed, not answers.
-            progress: Called with the number of prompts done, after each batch.
-            **options: The options of `kformer.SearchOptions`, by name, where the source is the
-                prompt; by default the values in `search_defaults`.
-                `max_length` counts the ids of the continuation alone; without it, a continuation
-                ends at the end id or at the model's `max_length`.
-
-        Returns:
-            list of N strings: each prompt, its characters normalised by the tokenizer, and its best
-            continuation; or one string for one. `generations` returns more.
-
-        Raises:
-            TypeError: An argument, or one of the prompts, has the wrong type.
-            ValueError: A number is out of range, or a prompt leaves no room below `max_length`.
-
-        Warns:
-            UserWarning: The option `max_length` is more than the model's.
-        """
-        search = with_defaults(options, self.search_defaults)
-        answers = self.generations(prompts, search, batch_size, progress, details=False)
-        return [best.text for best, *_ in answers]
-
-    @prompt_or_prompts
-    def generations(
-        self,
-        prompts: Iterable[str],
-        options: SearchOptions | None = None,
-        batch_size: int = 32,
-        progress: Callable[[int], object] | None = None,
-        details: bool = True,
-    ) -> list[list[Generation]]:
-        """As `generate`, but with scores, tokens and flags.
-
-        Args:
-            prompts, batch_size, progress: As for `generate`.
-            options: `kformer.SearchOptions`; `search_defaults` replace the options that it does not
-                give, or all of them if it is None.
-            details: Whether to compute log-probabilities of tokens, too: it takes one more pass of
-                the model.
-
-        Returns:
-            for each prompt a list of `kformer.Generation`, best first: `options.n_best`, or as many
-            as there are. Samples come in the order of their numbers.
-
-        Raises:
-            TypeError, ValueError: As `generate`.
-        """
-        options = self.search_options(options)
+    def _continued(self, prompts, request, details):
+        options = request.options
         if options.coverage_penalty:
             raise ValueError(
                 "A language model has no source that a continuation could cover. "
                 f"Received: coverage_penalty={options.coverage_penalty}."
             )
-        check_integer("batch_size", batch_size, least=1)
-        rows = self._prompt_rows(as_texts(prompts, "prompts"))
+        rows = self._prompt_rows(prompts)
         if options.max_length is not None and options.max_length > self.max_length:
             warnings.warn(
                 f"The model has {self.max_length} positions, where a prompt and its continuation "
                 f"end. Received: max_length={options.max_length}.",
                 stacklevel=stacklevel_of_user(),
             )
-        hypotheses = self._decode(rows, options, None, batch_size, progress)
+        hypotheses = self._decode(rows, options, None, request.batch_size, request.progress)
         prompt_rows = [row[1:] for row in rows]
         hypotheses = distinct_answers(self.tokenizer, hypotheses, options, prompt_rows)
         pairs = [(rows[i], best) for i, answers in enumerate(hypotheses) for best in answers]

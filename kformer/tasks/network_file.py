@@ -28,9 +28,10 @@ def load_network(path: str | Path) -> keras.Model:
         )
     check_process()
     try:
-        check_sizes(path, _settings_of_stacks(config))
-        model = load_model(path)
-        check_weights(path, model)
+        with Archive(path, RULE) as archive:
+            check_sizes(archive, _settings_of_stacks(config))
+            model = load_model(path)
+            check_weights(archive, model)
     except Exception as error:  # Keras, h5py and zipfile each have their own.
         raise ValueError(
             "The file must hold a whole Keras model, whose classes are those of Keras and kformer "

@@ -12,9 +12,7 @@ import numpy as np
 from keras import ops
 
 from kformer.arguments import as_texts, check_as_many
-from kformer.decoding.search_options import SearchOptions
-from kformer.text import vocabulary
-from kformer.text.quality_estimate import (
+from kformer.inference.quality_estimate import (
     MIN_PAIRS,
     Doubt,
     Evidence,
@@ -23,6 +21,8 @@ from kformer.text.quality_estimate import (
     doubt_of,
     fit_estimate,
 )
+from kformer.inference.search_options import SearchOptions
+from kformer.text import vocabulary
 from kformer.text.scores import sentence_scorer
 from kformer.text.text_rows import write_texts
 
@@ -36,7 +36,7 @@ class QualityEstimates:
 
     @property
     def quality_estimate(self) -> QualityEstimate | None:
-        """The `kformer.text.quality_estimate.QualityEstimate` of translations; None for none.
+        """The `kformer.inference.quality_estimate.QualityEstimate` of translations; None for none.
 
         Training with validation text and `calibrate` set it, and all saved forms keep it. It can be
         set to another one, to its config, or to None.
@@ -75,7 +75,8 @@ class QualityEstimates:
             target_language: One of `target_languages`, if there are any.
 
         Returns:
-            `kformer.text.quality_estimate.Doubt`: how well the estimates fit the undisturbed text.
+            `kformer.inference.quality_estimate.Doubt`: how well the estimates fit the
+            undisturbed text.
 
         Raises:
             TypeError: One of the texts is no string.

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from kformer.decoding.search_options import SearchOptions, given_options, with_defaults
+from kformer.inference.search_options import SearchOptions, given_options, with_defaults
 from kformer.kinds import EXPORTED, any_of, kind_of
 
 # The number of answers is the choice of the caller.

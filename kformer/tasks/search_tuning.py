@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kformer.decoding.search_options import SearchOptions
+from kformer.inference.search_options import SearchOptions
 
 PENALTIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 _NEXT_TO_NOTHING = 0.1  # Difference of smoothed scores, in points of BLEU or chrF.

@@ -13,15 +13,17 @@ import keras
 import numpy as np
 from keras import ops
 
+from kformer.archives import Archive
 from kformer.arguments import as_texts, check_integer, check_text, one_or_many, text_or_texts
 from kformer.backend import check_backend
 from kformer.files import replacing
+from kformer.inference.facts import ModelFacts
 from kformer.kinds import kind_of
 from kformer.model.network import KeepsOptimizer, weights_copy
 from kformer.model.sequence_classifier import pool
 from kformer.model.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
-from kformer.tasks.keras_file import check_kind, check_sizes, check_weights, encoder_config
+from kformer.tasks.keras_file import RULE, check_kind, check_sizes, check_weights, encoder_config
 from kformer.tasks.keras_methods import KerasMethods
 from kformer.tasks.network_file import load_model
 from kformer.tasks.run_file import model_file
@@ -72,6 +74,11 @@ class TextModel(KerasMethods, KeepsOptimizer, keras.Model):
         self.max_source_length = max_source_length
         self.built = True
         self._batches = None
+
+    @property
+    def facts(self) -> ModelFacts:
+        """What is known about the model, as of every saved form."""
+        return ModelFacts()
 
     @property
     def network(self):
@@ -258,10 +265,11 @@ class TextModel(KerasMethods, KeepsOptimizer, keras.Model):
         kind = kind_of(cls)
         check_kind(path, kind)
         try:
-            check_sizes(path, encoder_config(path))
-            model = load_model(path)
-            model._check_vocabularies()
-            check_weights(path, model)
+            with Archive(path, RULE) as archive:
+                check_sizes(archive, encoder_config(path))
+                model = load_model(path)
+                model._check_vocabularies()
+                check_weights(archive, model)
         except Exception as error:  # Keras, h5py and zipfile each have their own.
             raise ValueError(
                 f"The file must hold a whole {kind.words}, as `{kind.class_name}.save` writes it. "

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kformer.arguments import as_texts, check_as_many, check_integer
-from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.text.alignment import (
     AlignmentHead,
     GoldLinks,

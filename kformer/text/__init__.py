@@ -9,14 +9,9 @@
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `text_rows`: lists of strings to lists of ids, truncated where they are too long.
 - `paragraphs`: texts of many sentences, split, translated and put together again.
-- `glossary`: the terms of a text that have given translations. `forced_terms`: translations that
-  lack such terms, written anew with them. `source_marks`: terms and placeholders in a source.
 - `labels`: the labels of classifiers and taggers, and their predictions; `label_scores`: accuracy,
   F1 and confusion.
 - `alignment`: links between the words of a text and of its translation, from attention.
-- `degenerate`: flags of output that repeats itself or is far too long.
-- `quality_estimate`: the expected chrF of a translation, and the flag of unsure ones.
 - `scores`: BLEU, chrF and exact matches, their intervals, and paired tests of systems.
-- `zero_shot`: directions that a model of several languages was trained in, and other ones.
 - `bleu_tokenizers`: the tokenizer of BLEU for each language.
 """

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kformer.arguments import check_choice, check_integer, check_number
-from kformer.decoding.search_options import SearchOptions
 from kformer.files import sha256, sha256_of_folder
+from kformer.inference.search_options import SearchOptions
 from kformer.text.bleu_tokenizers import DEFAULT, TOKENIZERS, bleu_tokenizer
 from kformer.text.text_files import read_lines
 from kformer.training.data.pairs import check_parallel, count_lines

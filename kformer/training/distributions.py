@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from kformer.decoding.scoring import BatchLikelihood
-from kformer.decoding.search_options import SearchOptions
 from kformer.files import open_own, replacing, sha256
+from kformer.inference.quality_estimate import UNSURE
+from kformer.inference.results import Translation
+from kformer.inference.search_options import SearchOptions
 from kformer.tasks.ensemble import Ensemble
-from kformer.tasks.translation import Translation
 from kformer.tasks.translator import Translator
-from kformer.text.quality_estimate import UNSURE
 from kformer.text.scores import sentence_scorer
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.distillation import DistillationOptions

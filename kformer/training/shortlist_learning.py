@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from kformer.arguments import check_integer
-from kformer.decoding.search_options import SHORTLIST_SIZE
 from kformer.decoding.shortlist import Shortlist
+from kformer.inference.search_options import SHORTLIST_SIZE
 from kformer.kinds import TRANSLATOR
 from kformer.tasks.translator import Translator
 from kformer.text.long_lines import is_too_long

@@ -27,7 +27,7 @@ from benchmarks.decoding.write_models import (
 from benchmarks.sizes import MODEL_SIZES, STUDENT_SIZES, ModelSize
 from kformer import Translator
 from kformer.decoding.search_ids import search_ids
-from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.training import Recipe
 
 SMALL = ModelSize(num_layers=2, d_model=22, d_ff=13, num_heads=11)

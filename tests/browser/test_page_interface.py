@@ -7,7 +7,7 @@ import pytest
 
 import kformer.export.web
 import kformer.server
-from kformer.text.zero_shot import ZERO_SHOT
+from kformer.inference.zero_shot import ZERO_SHOT
 from support import toy
 
 FOLDER = Path(kformer.export.web.__file__).parent

@@ -197,7 +197,9 @@ def test_beams_are_a_matter_of_the_command_for_a_keras_file(command, toy_run, to
     model = toy_run.folder / "translator.keras"
     options = ("--beam-size", 3, "--length-penalty", 1)
     result = command("translate", model, *options, stdin="\n".join(toy.SOURCES).encode())
-    assert result.stdout.splitlines() == toy_translator.translate(toy.SOURCES, 3, 1.0)
+    assert result.stdout.splitlines() == toy_translator.translate(
+        toy.SOURCES, beam_size=3, length_penalty=1.0
+    )
 
 
 @pytest.mark.prove

@@ -86,13 +86,10 @@ def test_a_damaged_saved_model_is_named(refused, tmp_path):
         ("--n-best", 1),
         ("--sample",),
         ("--max-length-ratio", 2),
-        ("--format", "tsv"),
         ("--prefix", "file"),
     ],
 )
-def test_an_export_has_its_search_in_it_and_gives_text_alone(
-    refused, toy_served, toy_tflite, options
-):
+def test_an_export_has_its_search_in_it(refused, toy_served, toy_tflite, options):
     for path in (toy_served, toy_tflite):
         assert f"Received: {options[0]} with '{path}'" in refused("translate", path, *options)
 

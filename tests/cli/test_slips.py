@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kformer
-from kformer.pocket.pocket_translator import PocketTranslation
+from kformer import Translation
 from support.processes import run_python
 
 BLOCKED = "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
@@ -20,16 +20,15 @@ def translated(monkeypatch):
     class Translator:
         target_languages = ()
 
-        def translations(self, texts, progress, **_):
+        def translations(self, texts, options, progress, **_):
             asked.extend(texts)
-            return [[PocketTranslation(t.upper(), (), 0.0)] for t in texts]
+            return [[Translation(t.upper(), 0.0)] for t in texts]
 
         def into(self, _):
             return self
 
-    monkeypatch.setattr("kformer.cli.translate.open_translator", lambda *_: Translator())
-    for module in ("translate", "common_models"):
-        monkeypatch.setattr(f"kformer.cli.{module}.saved_form", lambda _: "tflite")
+    monkeypatch.setattr("kformer.cli.translate.open_ensemble", lambda *_: Translator())
+    monkeypatch.setattr("kformer.cli.common_models.saved_form", lambda _: "tflite")
     return asked
 
 

@@ -4,7 +4,8 @@ import pytest
 
 import kformer.cli.answered_before
 import kformer.cli.translate
-from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
+from kformer.inference.facts import ModelFacts
+from kformer.inference.splitting import SentenceTranslation, SplitTranslation
 from kformer.text.tmx import read_tmx
 
 PAGE = '<h1>Hello</h1>\n<p>A <b>dog</b> ran {away}.<p>Hello\n<img alt="{x}">'
@@ -13,10 +14,10 @@ PAGE = '<h1>Hello</h1>\n<p>A <b>dog</b> ran {away}.<p>Hello\n<img alt="{x}">'
 class Capitals:
     """A translator that writes capitals; of a text with "lost" nothing is left."""
 
-    source_language, target_language = "en", "xx"
+    facts = ModelFacts(about={"source_language": "en"}, target_language="xx")
 
     def split_translations(self, texts, **languages):
-        assert {*languages} <= {"source_language"}
+        assert {*languages} <= {"source_language", "options"}
         answers = ["" if "lost" in text else text.upper() for text in texts]
         return [
             SplitTranslation(answer, ("loop",) * ("Loop" in text), (pair,))
@@ -27,7 +28,7 @@ class Capitals:
 
 @pytest.fixture
 def model(written, monkeypatch):
-    monkeypatch.setattr(kformer.cli.translate, "open_translator", lambda *_: Capitals())
+    monkeypatch.setattr(kformer.cli.translate, "open_ensemble", lambda *_: Capitals())
     return written("model.tflite", b"\0\0\0\0TFL3")
 
 
@@ -77,7 +78,7 @@ def test_an_interrupted_document_goes_on_and_comes_out_the_same(
                 raise KeyboardInterrupt
             return super().split_translations(texts, **languages)
 
-    monkeypatch.setattr(kformer.cli.translate, "open_translator", lambda *_: Interrupted())
+    monkeypatch.setattr(kformer.cli.translate, "open_ensemble", lambda *_: Interrupted())
     options = ("translate", model, "--input", page, "--output", output, "--resume")
     result = command(*options)
     assert "kformer: Stopped after 2 texts. The same command goes on there.\n" in result.stderr
@@ -105,6 +106,8 @@ def test_options_that_do_not_go_with_a_document_are_refused(refused, model, writ
 
 def test_terms_of_a_glossary_are_not_looked_for_in_placeholders(written, tmp_path):
     class WithTerms(Capitals):
+        facts = ModelFacts(no_terms=None)
+
         def split_translations(self, texts, glossary):
             terms = [[term.translation for term in glossary.find(text)] for text in texts]
             answers = [" ".join([text, *found]) for text, found in zip(texts, terms, strict=True)]
@@ -117,5 +120,5 @@ def test_terms_of_a_glossary_are_not_looked_for_in_placeholders(written, tmp_pat
     glossary = {"dog": "Hund"}
     kformer.translate_document(page, WithTerms(), output, kind="json", glossary=glossary)
     assert output.read_text() == '["a dog, {dog} Hund", "https://dog.org dog Hund"]'
-    with pytest.raises(ValueError, match=r"A glossary needs .* Received: glossary with Capitals"):
+    with pytest.raises(ValueError, match=r"A glossary needs .* Received: glossary"):
         kformer.translate_document(page, Capitals(), output, kind="json", glossary=glossary)

@@ -5,9 +5,11 @@ import time
 
 import pytest
 
+from kformer.documents.asking import PlainTranslator
 from kformer.documents.document_translation import translate_markup
 from kformer.documents.placeholders import KINDS, keep_pattern, with_placeholders
-from kformer.text.source_marks import ABOUT, PLACEHOLDER_SYMBOLS
+from kformer.inference.facts import ModelFacts
+from kformer.inference.source_marks import ABOUT, PLACEHOLDER_SYMBOLS
 
 
 @pytest.mark.parametrize(
@@ -67,8 +69,8 @@ def test_long_texts_take_linear_time(part):
 class Copier:
     """Translates by capitals, and copies all characters without letters if it `copies`."""
 
-    def __init__(self, copies, about=None):
-        self.copies, self.about, self.asked = copies, about or {}, []
+    def __init__(self, copies):
+        self.copies, self.asked = copies, []
 
     def translate(self, texts):
         self.asked += texts
@@ -87,9 +89,11 @@ def test_a_translator_that_copies_nothing_is_not_asked_again_and_again():
 
 def test_a_model_that_was_trained_with_placeholders_reads_symbols():
     texts = ["a {one} b {two} {one} c", "just 5 km {x}", "plain"]
-    model = Copier(copies=True, about={ABOUT: ["placeholders"]})
+    copier = Copier(copies=True)
+    model = PlainTranslator(copier)
+    model.facts = ModelFacts(about={ABOUT: ["placeholders"]})
     results = [text for text, _ in translate_markup(texts, model, kind="text")]
     assert results[0] == "A {one} B {two} {one} C" and results[2] == "PLAIN"
     assert results[1].count("{x}") == 1
     first, second, third = PLACEHOLDER_SYMBOLS[:3]
-    assert model.asked[:3] == ["plain", f"a {first} b {second} {third} c", f"just 5 km {first}"]
+    assert copier.asked[:3] == ["plain", f"a {first} b {second} {third} c", f"just 5 km {first}"]

@@ -15,12 +15,12 @@ import pytest
 import kformer
 from browser.chromium import NotHere
 from kformer.export import export_tflite
+from kformer.inference.quality_estimate import FEATURES, QualityEstimate
 from kformer.pocket import PocketTranslator
 from kformer.text.paragraphs.abbreviations import abbreviations_of, goes_on
 from kformer.text.paragraphs.joining import join, with_sources
 from kformer.text.paragraphs.marks import piece_of, piece_of_part
 from kformer.text.paragraphs.sentence_splitting import halves
-from kformer.text.quality_estimate import FEATURES, QualityEstimate
 from support import toy
 from support.android_app import ASSETS, App, compile_app, installed_compiler
 from support.paragraphs import LINES, random_lines, random_texts
@@ -94,7 +94,9 @@ def test_translations_are_joined_as_in_python(app):
 def in_python(tflite, text, target=None):
     """The answer of a file in Python, in the form of the driver."""
     with warnings.catch_warnings(action="ignore"):  # Of sentences that are too long.
-        [found] = PocketTranslator(tflite).split_translations([text], "de", target_language=target)
+        [found] = PocketTranslator(tflite).split_translations(
+            [text], source_language="de", target_language=target
+        )
     sentences = [[each.source, each.text, [*each.flags], each.quality] for each in found.sentences]
     return [found.text, [*found.flags], sentences]
 

@@ -91,7 +91,7 @@ def test_options_that_it_does_not_have_are_refused(folder, toy_keras, refused, t
     with pytest.raises(ValueError, match=r"Received: sample=True\."):
         CTranslate2Translator(folder, options=kformer.SearchOptions(sample=True))
     arguments = ["translate", toy_keras, "--engine", "ctranslate2"]
-    assert "Received: --n-best" in refused(*arguments, "--beam-size", 2, "--n-best", 2)
+    assert "--n-best 2" in refused(*arguments, "--beam-size", 2, "--n-best", 2)
 
 
 def test_a_keras_file_is_searched_on_the_fly_with_the_options_of_the_command(

@@ -15,8 +15,8 @@ import pytest
 import kformer.export
 from kformer.export import export_ios_project
 from kformer.export.ios.ios_project import FILES, IN_APP, text_script
+from kformer.inference.degenerate import degenerate_flags
 from kformer.pocket import PocketTranslator
-from kformer.text.degenerate import degenerate_flags
 from kformer.text.paragraphs.joining import Piece, join, with_sources
 from kformer.text.paragraphs.marks import piece_of_part
 from kformer.text.paragraphs.sentence_splitting import halves

@@ -7,7 +7,8 @@ import pytest
 
 import kformer
 from kformer.export import export_ctranslate2, export_saved_model, export_tflite
-from kformer.text.quality_estimate import FEATURES, QualityEstimate
+from kformer.inference.engine import SearchRequest
+from kformer.inference.quality_estimate import FEATURES, QualityEstimate
 from support import toy
 
 pytestmark = pytest.mark.prove
@@ -76,6 +77,7 @@ def test_the_estimate_of_a_given_translation_is_that_of_the_search(rated, tmp_pa
     served = kformer.load(export_saved_model(rated, tmp_path / "model"))
     assert json.loads(json.dumps(served.report["quality_estimate"]))["threshold"] == 0.8
     answers = best(served, TEXTS[1:4])
-    scores = served._scores(TEXTS[1:4], [answer.text for answer in answers], 32)
+    request = SearchRequest(served.facts.search)
+    rated = served.engine.rate(TEXTS[1:4], [answer.text for answer in answers], request)
     expected = [answer.quality for answer in answers]
-    assert [score.quality for score in scores] == pytest.approx(expected, abs=1e-3)
+    assert [each.candidate.quality for each in rated] == pytest.approx(expected, abs=1e-3)

@@ -24,14 +24,14 @@ VARIANTS = {
 def test_every_form_says_what_the_layers_say(tokenizer, tmp_path, settings, form, beam_size):
     transformer = perturbed(Transformer(400, 2, 32, 2, 48, **settings))
     translator = Translator(tokenizer, transformer, max_source_length=toy.SHORT)
-    expected, config = translator.translate(TEXTS, beam_size), transformer.get_config()
+    expected, config = translator.translate(TEXTS, beam_size=beam_size), transformer.get_config()
     path = tmp_path / "model"
     if form == "keras":
         path = path.with_suffix(".keras")
         translator.save(path)
         assert kformer.load(path).transformer.get_config() == config
         assert settings.items() <= config.items()
-        assert kformer.load(path).translate(TEXTS, beam_size) == expected
+        assert kformer.load(path).translate(TEXTS, beam_size=beam_size) == expected
         return
     if form == "saved_model":
         export_saved_model(translator, path, beam_size)

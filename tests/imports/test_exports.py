@@ -45,7 +45,7 @@ def first_id(translator):
 def test_a_forbidden_id_is_not_written_and_keeps_its_probability(translator):
     [forbidden] = translator.transformer.forbidden_ids
     for beam_size in (1, 3):
-        answers = translator.translate(TEXTS, beam_size)
+        answers = translator.translate(TEXTS, beam_size=beam_size)
         rows = translator.target_tokenizer.tokenize(answers).to_list()
         assert not any(forbidden in row for row in rows)
     piece = translator.target_tokenizer.pieces([forbidden])[0].replace("▁", " ").strip()
@@ -82,7 +82,7 @@ def test_the_tflite_file_says_what_python_says(precision, beam_size, translator,
     pocket = kformer.load(export_tflite(translator, path, beam_size, precision=precision))
     rows = translator.source_rows(TEXTS)
     assert [pocket.tokenize(text) for text in TEXTS] == [(row, True) for row in rows]
-    expected = translator.translate(TEXTS, beam_size)
+    expected = translator.translate(TEXTS, beam_size=beam_size)
     same = [a == b for a, b in zip(pocket.translate(TEXTS), expected, strict=True)]
     assert all(same) if precision == "float32" else len(same) == len(TEXTS)
     vectors = translator.encode(TEXTS)

@@ -97,7 +97,7 @@ def test_beams_score_what_scoring_scores(form, tokenizer):
     [[best]] = translator.translations(TEXTS[:1], options)
     found = sum(best.token_log_probabilities)
     assert found == pytest.approx(best.score, rel=max(1e-3, 2 * FORMS[form]), abs=0.1)
-    assert len(translator.translate(TEXTS, 3, coverage_penalty=0.2, max_length=7)) == 3
+    assert len(translator.translate(TEXTS, beam_size=3, coverage_penalty=0.2, max_length=7)) == 3
 
 
 @pytest.mark.prove

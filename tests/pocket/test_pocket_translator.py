@@ -75,7 +75,7 @@ def test_vectors_of_an_int8_file_are_nearly_those(short_tflite, toy_translator):
 def test_it_translates_as_python_does(short_tflite, toy_translator, beam_size):
     texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "wir \ud800 ruft"]
     texts += ["wir ruft\0uns .", "\0wir ruft uns .\0\0", "\0"]
-    expected = toy_translator.translate(texts, beam_size)
+    expected = toy_translator.translate(texts, beam_size=beam_size)
     assert PocketTranslator(short_tflite(beam_size)).translate(texts) == expected
 
 

@@ -10,12 +10,13 @@ import pytest
 from starlette.requests import Request
 
 from kformer.documents.document_translation import translate_content
+from kformer.inference.facts import ModelFacts
+from kformer.inference.splitting import translate_split
 from kformer.server.document_process import DocumentJob
 from kformer.server.document_workers import DocumentWorkers, Stop
 from kformer.server.endpoint import Endpoint, Strangers
 from kformer.server.refusals import Refusal
 from kformer.server.server_metrics import ServerMetrics
-from kformer.text.paragraphs.split_translation import translate_split
 from server.test_hosted_documents import Best
 from support.serving.served_api import served_api
 
@@ -25,7 +26,7 @@ PAGE = b"<p>ein <b>hund</b></p><p>zwei</p>"
 class Shouting:
     """A translator that answers in capitals, after `wait()`."""
 
-    source_language, target_language, target_languages = "de", "en", ()
+    facts = ModelFacts(about={"source_language": "de"}, target_language="en")
 
     def __init__(self, wait=lambda: None):
         self._wait = wait
@@ -36,7 +37,7 @@ class Shouting:
 
 
 def job_of(content, name="a.html"):
-    return DocumentJob(content, name, None, ("de", "en"), False, ())
+    return DocumentJob(content, name, None, Shouting.facts)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import contextlib
 import threading
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,6 +14,12 @@ from hypothesis import given
 
 from documents.test_round_trips import PAGES, TAGS, Reference
 from kformer.documents.document_translation import translate_markup
+from kformer.inference.facts import ModelFacts
+from kformer.inference.splitting import (
+    SentenceTranslation,
+    SplitTranslation,
+    translate_split,
+)
 from kformer.kinds import TRANSLATOR
 from kformer.server.arriving_bodies import ArrivingBodies
 from kformer.server.hosted_documents import HostedDocuments, Languages, WaitingTranslator
@@ -24,11 +30,6 @@ from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
 from kformer.server.translated_files import TranslatedFiles
 from kformer.text.alignment import WordAlignment
-from kformer.text.paragraphs.split_translation import (
-    SentenceTranslation,
-    SplitTranslation,
-    translate_split,
-)
 
 INTO = Languages("de", "en")
 ABOUT = {"directions": ["de-en", "en-de", "fr-en"]}
@@ -120,6 +121,8 @@ def test_python_and_a_server_answer_alike_with_each_tag_once(texts):
 class Turning:
     """A translator that turns the words around, and aligns them."""
 
+    facts = ModelFacts(aligns=True)
+
     def split_translations(self, texts, **_languages):
         return translate_split(lambda asked, _: map(Best, self.turned(asked)), texts)
 
@@ -173,6 +176,7 @@ class OftenFull:
     """A model whose queue is full at the first and the third request."""
 
     source_language = target_language = aligner = glossary = None
+    about: ClassVar = {}
 
     def __init__(self):
         self.asked = []

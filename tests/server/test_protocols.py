@@ -8,10 +8,10 @@ import pytest
 import tensorflow as tf
 
 import kformer
+from kformer.inference.splitting import SentenceTranslation, SplitTranslation
 from kformer.kinds import TRANSLATOR
 from kformer.server import openai_style
 from kformer.serving import Client, ServerError
-from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from support import toy
 
 LETTER = "der hund sucht das haus .\n\n  wir ruft uns .\n"

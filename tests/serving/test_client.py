@@ -56,7 +56,7 @@ def test_it_translates_as_python_does(server, toy_translator, protocol, batch_si
     expected = [best for best, *_ in toy_translator.translations(texts)]
     with server.client(protocol, batch_size=batch_size) as client:
         done = []
-        assert client.translate(texts, done.append) == [best.text for best in expected]
+        assert client.translate(texts, progress=done.append) == [best.text for best in expected]
         assert sum(done) == len(texts) and max(done) == min(batch_size, len(texts))
         translations = [best for [best] in client.translations(texts)]
     assert [one.text for one in translations] == [best.text for best in expected]

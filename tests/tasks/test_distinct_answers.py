@@ -10,7 +10,7 @@ from kformer import SearchOptions
 from kformer.decoding.batch_decoder import Hypothesis
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.export.saved_model.graph_search import distinct
-from kformer.tasks.translation import distinct_answers
+from kformer.tasks.distinct_answers import distinct_answers
 
 
 class Spelling:

@@ -4,7 +4,7 @@ import keras
 import pytest
 
 from kformer import Ensemble, SearchOptions, Transformer, Translator
-from kformer.text.glossary import Glossary, missed_terms
+from kformer.inference.glossary import Glossary, missed_terms
 from support import toy
 from support.reference import perturbed
 

@@ -79,7 +79,7 @@ def test_scores_of_targets_do_not_count_zeros_at_the_end(translator):
 @pytest.mark.prove
 def test_prefixes_do_not_count_zeros_at_the_end(translator):
     options = SearchOptions(beam_size=2)
-    one, other = translator.translations(["ein", "ein"], options, ["bier", "bier\0"])
+    one, other = translator.translations(["ein", "ein"], options, prefixes=["bier", "bier\0"])
     assert one[0].text == other[0].text
 
 

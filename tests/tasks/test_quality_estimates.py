@@ -6,11 +6,11 @@ import pytest
 
 import kformer
 from kformer.decoding.batch_decoder import Hypothesis
+from kformer.inference.quality_estimate import FEATURES, QualityEstimate, rank_correlation
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_signatures import signatures_of
 from kformer.serving.request_rows import read_best
 from kformer.tasks.quality_estimates import QualityInGraph
-from kformer.text.quality_estimate import FEATURES, QualityEstimate, rank_correlation
 from support import toy
 
 TEXTS = ["", *toy.SOURCES[:5], "XQ ZZ", toy.SOURCES[5] * 2]
@@ -67,7 +67,7 @@ def test_a_graph_rates_ids_as_python_does(rated, options):
 
 
 def test_a_server_answers_with_the_quality(rated):
-    signature = signatures_of(rated, TRANSLATOR, "keras")["serving_default"]
+    signature = signatures_of(rated, TRANSLATOR)["serving_default"]
     assert signature.outputs["quality"] == ("DT_FLOAT", 1)
     rows = signature.answer({"text": TEXTS[1:3]})
     expected = qualities(rated, TEXTS[1:3])

@@ -4,7 +4,7 @@ import pytest
 
 import kformer
 from kformer import SearchOptions
-from kformer.decoding.search_options import with_defaults
+from kformer.inference.search_options import with_defaults
 from support import toy
 
 OWN = {"beam_size": 3, "length_penalty": 1.0, "length_offset": 0.0, "max_length": 6}
@@ -43,7 +43,7 @@ def test_every_method_searches_by_them(searching, toy_translator):
     assert both[0].translate(TEXTS) == both[1].translate(TEXTS, **OWN)
     greedy = {"beam_size": 1, "max_length": None}
     assert searching.translate(TEXTS, **greedy) == toy_translator.translate(TEXTS)
-    assert searching.translate(TEXTS, 1, max_length=50) == toy_translator.translate(TEXTS)
+    assert searching.translate(TEXTS, beam_size=1, max_length=50) == toy_translator.translate(TEXTS)
 
 
 @pytest.mark.prove

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kformer import SearchOptions, Tokenizer, Transformer, Translator
 from kformer.decoding.batch_decoder import Hypothesis
 from kformer.decoding.search_ids import search_ids, search_of_options
-from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.threads import batches_by_length
 from kformer.training import MaskedCrossEntropy, translation_dataset
 from support.reference import perturbed
@@ -120,11 +120,13 @@ def test_batches_hold_every_row_once_the_longest_first(lengths, batch_size):
 def test_a_translation_does_not_depend_on_its_neighbours(
     ids_translator, transformer, tokenizer, sentences, beam_size
 ):
-    alone = {text: ids_translator.translate([text], beam_size)[0] for text in [*sentences, ""]}
+    alone = {
+        text: ids_translator.translate([text], beam_size=beam_size)[0] for text in [*sentences, ""]
+    }
     for batch_size in (2, 3, 32):
         texts = [*alone, sentences[0]]
         random.Random(batch_size).shuffle(texts)
-        answers = ids_translator.translate(texts, beam_size, batch_size=batch_size)
+        answers = ids_translator.translate(texts, beam_size=beam_size, batch_size=batch_size)
         for text, answer in zip(texts, answers, strict=True):
             assert_same_but_for_ties(
                 transformer,
@@ -139,7 +141,7 @@ def test_a_translation_does_not_depend_on_its_neighbours(
 @beams
 def test_its_answers_differ_and_end_at_various_lengths(ids_translator, sentences, beam_size):
     """The test above must not pass because nothing was said."""
-    rows = [ids_of(answer) for answer in ids_translator.translate(sentences, beam_size)]
+    rows = [ids_of(answer) for answer in ids_translator.translate(sentences, beam_size=beam_size)]
     assert len({len(row) for row in rows if row[-1] == END}) > 5
     assert len({tuple(row) for row in rows}) == len(rows)
 
@@ -153,7 +155,7 @@ def test_a_row_may_grow_by_so_much_over_its_source(tokenizer, sentences, beam_si
     # The end always scores 0 then, and several others more: no row ends by itself.
     table.assign(table * (np.arange(400) != END)[:, None])
     translator = Translator(tokenizer, transformer, Ids(tokenizer.model))
-    rows = [ids_of(answer) for answer in translator.translate(sentences, beam_size)]
+    rows = [ids_of(answer) for answer in translator.translate(sentences, beam_size=beam_size)]
     sources = translator.source_rows(sentences)
     assert [len(row) for row in rows] == [len(source) + EXTRA_LENGTH for source in sources]
 
@@ -164,7 +166,7 @@ def test_a_blank_line_is_an_empty_line(tokenizer, sentences, beam_size):
     rambling = perturbed(Transformer(400, 1, 16, 2, 24))  # It would say something.
     translator = Translator(tokenizer, rambling)
     for texts in [[""], ["", " ", "\t\n", "\u3000"], ["", sentences[0], ""]]:
-        answers = translator.translate(texts, beam_size)
+        answers = translator.translate(texts, beam_size=beam_size)
         said = [bool(answer) for answer in answers]
         assert said == [bool(text.strip()) for text in texts]
 
@@ -233,7 +235,7 @@ def test_each_way_to_search_is_traced_once(tokenizer, transformer, sentences, be
     counting = Counting.from_config(transformer.get_config())
     translator = Translator(tokenizer, counting)
     for texts in (sentences[:1], sentences[:5], sentences, [""]):
-        translator.translate(texts, beam_size, batch_size=4)
+        translator.translate(texts, beam_size=beam_size, batch_size=4)
     assert len(calls) == 1
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from kformer.tasks.translation import Translation
+from kformer.inference.results import Translation
 from kformer.text.scores import sentence_scorer
 from kformer.training.distillation import DistillationOptions
 from kformer.training.distributions import Teaching

@@ -102,10 +102,8 @@ def _lines(format, number, answers):
 
 
 def _fields(number, answer):
-    names = [name for name in _FIELDS if hasattr(answer, name)]
-    if getattr(answer, "quality", None) is None:
-        names = [name for name in names if name != "quality"]
-    return {"line": number, **{name: getattr(answer, name) for name in names}}
+    fields = {name: getattr(answer, name, None) for name in _FIELDS}
+    return {"line": number} | {name: value for name, value in fields.items() if value is not None}
 
 
 def warn_of_flags(number: int, best: Any, what: str = "translation", expected: Sequence = ()):

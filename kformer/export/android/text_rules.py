@@ -5,7 +5,7 @@ The Kotlin files read them from an asset, so that no table and no pattern is wri
 
 from typing import Any
 
-from kformer.text import degenerate
+from kformer.inference import degenerate
 from kformer.text.paragraphs import abbreviations, joining, marks, sentence_splitting
 
 # For Python's classes, with the same meaning in Java's and in ICU's regular expressions.

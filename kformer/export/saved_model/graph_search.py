@@ -21,8 +21,8 @@ from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.shortlist import Selection, Shortlist
 from kformer.export.saved_model.text_in_graph import joined
+from kformer.inference.quality_estimate import UNSURE
 from kformer.tasks.quality_estimates import QualityInGraph
-from kformer.text.quality_estimate import UNSURE
 
 BATCH_CLASSES = (1, 4, 16, 32, 64)  # Sizes to which batches are padded.
 SHORTEST = 16  # The shortest padded length, in ids; each further one is twice as long.
@@ -267,7 +267,7 @@ def distinct(
 ):
     """Returns the best N of at least as many answers to each row that differ in their texts.
 
-    It is `kformer.tasks.translation` in graph.
+    It is `kformer.tasks.distinct_answers` in graph.
 
     Args:
         answers: dict of tensors (B, more), best first: the texts, `score`, `flags` and perhaps

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.graph_search import compiled, map_in_chunks
 from kformer.export.saved_model.serving_signatures import ServingSignatures
 from kformer.export.saved_model.text_in_graph import joined
 from kformer.export.saved_model.warmup import BatchLimits, Examples, examples_of
+from kformer.inference.search_options import SearchOptions
 from kformer.tasks.text_classifier import TextClassifier
 
 

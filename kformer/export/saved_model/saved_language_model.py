@@ -9,7 +9,6 @@ import keras
 import tensorflow as tf
 
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.graph_search import Searching
 from kformer.export.saved_model.saved_translator import about_search
 from kformer.export.saved_model.serving_signatures import (
@@ -19,10 +18,11 @@ from kformer.export.saved_model.serving_signatures import (
 )
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import BatchLimits, Examples, examples_of
+from kformer.inference.degenerate import TOO_LONG
+from kformer.inference.search_options import SearchOptions
 from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.search_defaults import with_beams
-from kformer.text.degenerate import TOO_LONG
 from kformer.text.tokenizer import Tokenizer
 
 

@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from kformer.arguments import UNKNOWN_LANGUAGE
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.export.saved_model.graph_search import Searching
 from kformer.export.saved_model.serving_signatures import ServingSignatures, as_many
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import BatchLimits, Codes, Examples, examples_of
+from kformer.inference.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.model.transformer import Transformer
 from kformer.tasks.quality_estimates import QualityInGraph
 from kformer.tasks.search_defaults import with_beams

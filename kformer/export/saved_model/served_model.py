@@ -1,5 +1,6 @@
 """The base class that runs an exported SavedModel of any kind in Python."""
 
+import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from kformer.backend import check_process
 from kformer.decoding.runtime import each_batch
 from kformer.export.saved_model.serving_files import newest_version, read_report
 from kformer.export.saved_model.serving_signatures import MAX_TEXTS
+from kformer.inference.facts import ModelFacts
 from kformer.serving.request_rows import checked, read_vector, rows_from_columns, warn_of_cut
 from kformer.threads import batches_by_length
 
@@ -52,6 +54,14 @@ class ServedModel:
         self.report = read_report(path)
         self.max_batch_size = max(self.report.get("batch_sizes", [MAX_TEXTS]))
         self.signatures = dict(self._model.signatures)
+
+    @functools.cached_property
+    def facts(self) -> ModelFacts:
+        """What is known about the model, as of every saved form."""
+        return ModelFacts(**self._own_facts())
+
+    def _own_facts(self):
+        return {"about": self.report, "signatures": self.signatures}
 
     @one_or_many
     def encode(

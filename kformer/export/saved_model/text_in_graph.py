@@ -1,7 +1,7 @@
 """Text in graph: tokenization with flags of cut or broken texts, and flags of degenerate output.
 
 The limits are the same as in Python (`kformer.text.text_rows`), and so are the flags of
-degenerate output (`kformer.text.degenerate`).
+degenerate output (`kformer.inference.degenerate`).
 
 Axes: B batch, S source length, T target length, L length of either.
 """
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from kformer.arguments import UNKNOWN_LANGUAGE
-from kformer.text.degenerate import MAX_RATIO, MIN_ECHOES, MIN_TIMES, SLACK
+from kformer.inference.degenerate import MAX_RATIO, MIN_ECHOES, MIN_TIMES, SLACK
 from kformer.text.text_rows import MAX_CHARACTERS
 
 _MAX_BYTES = 4 * MAX_CHARACTERS  # Broken UTF-8 may have no characters to count.
@@ -109,7 +109,7 @@ def joined(flags: Mapping[str, tf.Tensor]):
 def degenerate_flags(
     source: tf.Tensor, source_length: tf.Tensor, target: tf.Tensor, target_length: tf.Tensor
 ):
-    """Returns the flags of translations, as `kformer.text.degenerate.degenerate_flags` does.
+    """Returns the flags of translations, as `kformer.inference.degenerate.degenerate_flags` does.
 
     Args:
         source, target: int32 tensors (B, S) and (B, T), ids followed by padding.

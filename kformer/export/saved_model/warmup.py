@@ -17,8 +17,8 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.arguments import check_integer
-from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.export.saved_model.graph_search import BATCH_CLASSES, shapes
+from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.text import vocabulary
 from kformer.text.text_rows import MAX_CHARACTERS
 

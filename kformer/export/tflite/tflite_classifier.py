@@ -9,7 +9,6 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_parts, with_quantized_embeddings
 from kformer.export.tflite.tflite_signatures import (
     Limits,
@@ -18,6 +17,7 @@ from kformer.export.tflite.tflite_signatures import (
     signature,
     vector,
 )
+from kformer.inference.search_options import SearchOptions
 from kformer.pocket.pocket_classifier import PocketClassifier, PocketTagger
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.tasks.text_classifier import TextClassifier

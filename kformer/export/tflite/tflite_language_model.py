@@ -11,7 +11,6 @@ import keras
 import tensorflow as tf
 
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from kformer.export.tflite.tflite_signatures import (
     Limits,
@@ -21,6 +20,7 @@ from kformer.export.tflite.tflite_signatures import (
     vector,
 )
 from kformer.export.tflite.tflite_translator import runtime_for
+from kformer.inference.search_options import SearchOptions
 from kformer.pocket.pocket_language_model import PocketLanguageModel
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.pocket.pocket_translator import TRANSLATION_CUT

@@ -12,8 +12,8 @@ import keras
 import tensorflow as tf
 
 from kformer.arguments import check_integer
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.byte_codec.codec import ByteCodec
+from kformer.inference.search_options import SearchOptions
 from kformer.kinds import kind_of
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.tasks.language_model import LanguageModel

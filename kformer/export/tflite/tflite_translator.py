@@ -15,7 +15,6 @@ from kformer.decoding.recurrent_state import RecurrentState
 from kformer.decoding.runtime import LITERT
 from kformer.decoding.search.compaction import compact_in_halves
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection
 from kformer.decoding.source_memory import SourceMemory, additive_mask, source_memory
 from kformer.export.byte_codec.codec import ByteCodec
@@ -27,6 +26,7 @@ from kformer.export.tflite.tflite_signatures import (
     signature,
     vector,
 )
+from kformer.inference.search_options import SearchOptions
 from kformer.model.attention import KeysValues
 from kformer.model.transformer import Transformer
 from kformer.pocket.pocket_model import SOURCE_CUT

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import encoder_agreement
+from kformer.inference.search_options import SearchOptions
 from kformer.text.label_scores import class_scores, tag_scores
 
 TOLERANCE = 1e-4  # In probabilities: float32 sums differ by less between runtimes.

@@ -7,9 +7,9 @@ from typing import Any
 import tensorflow as tf
 
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import SearchAnswers, search_agreement
 from kformer.export.verify.translations import Translations, best_ids_finders
+from kformer.inference.search_options import SearchOptions
 from kformer.tasks.search_defaults import with_beams
 
 

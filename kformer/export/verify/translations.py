@@ -11,11 +11,11 @@ import tensorflow as tf
 from kformer.decoding.batch_decoder import sequential
 from kformer.decoding.decoder_step import DecoderStep
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection
 from kformer.export.verify.agreement import TIE, SearchAnswers, search_agreement
+from kformer.inference.quality_estimate import doubt_of
+from kformer.inference.search_options import SearchOptions
 from kformer.tasks.search_defaults import with_beams
-from kformer.text.quality_estimate import doubt_of
 from kformer.text.scores import bleu_metric, score_with, sentence_scorer
 
 _SHORTLIST_COST = 0.3  # BLEU, from which on a shortlist gives a warning.

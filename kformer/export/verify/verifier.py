@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from kformer.export.byte_codec.segment import are_tied
 from kformer.export.verify.agreement import check_vectors
+from kformer.inference.quality_estimate import Doubt
 from kformer.kinds import kind_of
 from kformer.model.network import is_float32
 from kformer.tasks.search_defaults import export_options
-from kformer.text.quality_estimate import Doubt
 
 
 class Report(NamedTuple):

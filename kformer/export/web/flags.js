@@ -1,4 +1,4 @@
-// Flags of degenerate output, computed from ids as `kformer.text.degenerate` does.
+// Flags of degenerate output, computed from ids as `kformer.inference.degenerate` does.
 
 const MIN_ECHOES = 8; // Ids that must repeat the n-gram before them, in a loop.
 const MIN_TIMES = 3; // How often the n-gram of a loop must come.

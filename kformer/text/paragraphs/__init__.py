@@ -5,5 +5,4 @@
 - `abbreviations`: where a sentence goes on after a full stop, in 28 languages.
 - `marks`: list marks, emoji and text without letters, which are kept as they are.
 - `joining`: translations in the place of their sources, with the white space between them.
-- `split_translation`: the whole way, for every form of a translator.
 """

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow, share_of_batches
-from kformer.text.source_marks import TERMS
+from kformer.inference.source_marks import TERMS
 from kformer.training.data.consistency import TwoViews
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.respelling import ByteFallbackAugmentation, SubwordRegularization
@@ -26,7 +26,8 @@ _GROWTH_BY_TERMS = 0.25  # Most sources have none; longer ones stay without term
 class BatchOptions:
     """How text becomes batches, for all data sets.
 
-    `translation_dataset` documents the fields; `marks` are of `kformer.text.source_marks.KINDS`.
+    `translation_dataset` documents the fields; `marks` are of
+    `kformer.inference.source_marks.KINDS`.
     """
 
     tokens_per_batch: int

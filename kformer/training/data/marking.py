@@ -6,7 +6,7 @@ itself that translate each other (`word_pairs`), so the model then takes terms o
 translations are replaced on both sides by another word of the text, which can only be copied.
 
 A placeholder takes the place of a word and of its translation, as a symbol on both sides.
-`kformer.text.source_marks` has the symbols.
+`kformer.inference.source_marks` has the symbols.
 
 Axes: N pairs, W words of one side, V ids, C candidates.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kformer.text.source_marks import (
+from kformer.inference.source_marks import (
     PLACEHOLDER_SYMBOLS,
     PLACEHOLDERS,
     TERM_BEGIN,
@@ -37,7 +37,7 @@ class Marking:
     Args:
         splitters: `WordSplitter` of the source and of the target.
         pairs: `WordPairs` of their words.
-        kinds: Of `kformer.text.source_marks.KINDS`.
+        kinds: Of `kformer.inference.source_marks.KINDS`.
     """
 
     def __init__(

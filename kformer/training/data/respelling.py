@@ -16,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 from sentencepiece import sentencepiece_model_pb2
 
-from kformer.text.source_marks import KINDS, symbols_of
+from kformer.inference.source_marks import KINDS, symbols_of
 
 
 class Respelling:

@@ -9,16 +9,16 @@ from typing import Any
 import keras
 
 from kformer.backend import is_tensorflow
+from kformer.inference.quality_estimate import MIN_PAIRS
+from kformer.inference.source_marks import ABOUT, KINDS, symbols_of
+from kformer.inference.zero_shot import facts_of, zero_shot_directions
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
-from kformer.text.quality_estimate import MIN_PAIRS
 from kformer.text.scores import bleu_metric, chrf_metric, signature_of
-from kformer.text.source_marks import ABOUT, KINDS, symbols_of
 from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
 from kformer.text.vocabulary import has_pieces
-from kformer.text.zero_shot import facts_of, zero_shot_directions
 from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.data.batching import BatchOptions
 from kformer.training.data.directions import codes_of
@@ -238,7 +238,7 @@ def new_translator(
         target_language: Code of the language of the translations, if it is known.
         rising_steps: As for `WarmupSchedule`.
         directions: The directions that the model learns, such as "de-en", if it learns several.
-        marks: The kinds of marks that the sources get, of `kformer.text.source_marks.KINDS`.
+        marks: The kinds of marks that the sources get, of `kformer.inference.source_marks.KINDS`.
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kformer.inference.source_marks import symbols_of
 from kformer.kinds import TRANSLATOR
 from kformer.tasks.keras_file import (
     about_in,
@@ -17,7 +18,6 @@ from kformer.tasks.keras_file import (
     transformer_config,
 )
 from kformer.text.bleu_tokenizers import bleu_tokenizer
-from kformer.text.source_marks import symbols_of
 from kformer.text.text_files import as_list
 from kformer.text.vocabulary import language_symbol, with_languages
 from kformer.training.data.directions import (

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from kformer.arguments import check_choice, check_number
+from kformer.inference.source_marks import KINDS as MARKS
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.bleu_tokenizers import TOKENIZERS
 from kformer.text.documents import DOCUMENTS, LINE
-from kformer.text.source_marks import KINDS as MARKS
 from kformer.training.recipes.noise_rates import (
     NO_NOISE,
 )
@@ -276,7 +276,7 @@ class TranslationOptions(RunOptions):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The kinds of marks that random pairs get, of `kformer.text.source_marks.KINDS`."""
+        """The kinds of marks that random pairs get, of `kformer.inference.source_marks.KINDS`."""
         return tuple(name for name in MARKS if getattr(self, name))
 
     def check_no_marks(self, received: str):

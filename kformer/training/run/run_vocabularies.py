@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kformer.files import check_file, replacing
+from kformer.inference.source_marks import symbols_of
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
-from kformer.text.source_marks import symbols_of
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.run_folder import CHECKPOINTS, TARGET_TOKENIZER, TOKENIZER
 
@@ -96,7 +96,7 @@ def read_vocabularies(
         target_path: The same, for the target alone; None if `path` serves both sides.
         prefix_kept: As for `kformer.tasks.keras_file.tokenizer_models`.
         languages: Codes of target languages; the source gets the symbols that are missing.
-        marks: Of `kformer.text.source_marks.KINDS`.
+        marks: Of `kformer.inference.source_marks.KINDS`.
 
     Raises:
         FileNotFoundError: A file is missing.

@@ -21,7 +21,6 @@ from benchmarks.decoding.workloads import END, PADDING, START, UNKNOWN
 from benchmarks.sizes import SIZES
 from kformer.decoding.batch_decoder import sequential
 from kformer.decoding.search_ids import search_ids
-from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.export import ctranslate2_folder as rival
 from kformer.export.saved_model.graph_search import COMPILED, compiled
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
@@ -29,6 +28,7 @@ from kformer.export.tflite.tflite_translator import runtime_for
 from kformer.export.tflite.tflite_writer import convert_to
 from kformer.export.tflite_graph.flatbuffer import write_model
 from kformer.export.tflite_graph.stand_ins import StandIns
+from kformer.inference.search_options import EXTRA_LENGTH
 from support.pretrained.marian_npz import arrays_of_ids
 
 MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.

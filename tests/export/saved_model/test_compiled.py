@@ -50,7 +50,7 @@ def test_the_compiled_loop_translates_as_python_does(toy_translator, tmp_path, b
     path = export_saved_model(toy_translator, tmp_path, beam_size, xla=True)
     served = ServedTranslator(path)
     for texts in (toy.SOURCES[:5], toy.SOURCES[:1], ODD, []):
-        assert served.translate(texts) == toy_translator.translate(texts, beam_size)
+        assert served.translate(texts) == toy_translator.translate(texts, beam_size=beam_size)
     saved = SavedModel.FromString((path / "saved_model.pb").read_bytes())
     functions = saved.meta_graphs[0].graph_def.library.function
     compiled = [f for f in functions if f.attr["_XlaMustCompile"].b]

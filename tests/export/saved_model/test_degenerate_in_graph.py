@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer.export.saved_model import text_in_graph as degenerate_in_graph
-from kformer.text import degenerate
+from kformer.inference import degenerate
 
 guard = tf.function(
     degenerate_in_graph.degenerate_flags,

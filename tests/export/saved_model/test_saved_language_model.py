@@ -45,7 +45,7 @@ def test_it_answers_as_python_whatever_the_batch(served, tiny_language_model):
     assert type(served) is ServedLanguageModel
     expected = tiny_language_model.generations(PROMPTS, details=False)
     for batch_size in (1, 7, 32):
-        found = served.generations(PROMPTS, batch_size)
+        found = served.generations(PROMPTS, batch_size=batch_size)
         for [one], [wanted] in zip(found, expected, strict=True):
             assert (one.text, one.flags) == (wanted.text, wanted.flags)
             assert one.score == pytest.approx(wanted.score, abs=1e-3)

@@ -35,7 +35,7 @@ def served(request, exported):
 
 
 def said_in_python(translator, texts, beam_size):
-    return translator.translate(texts, beam_size, PENALTIES[beam_size])
+    return translator.translate(texts, beam_size=beam_size, length_penalty=PENALTIES[beam_size])
 
 
 def signature(path):

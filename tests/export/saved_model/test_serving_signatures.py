@@ -6,10 +6,10 @@ import sentencepiece
 import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
-from kformer.decoding.search_options import SearchOptions
 from kformer.export import ServedTranslator, export_saved_model
 from kformer.export.saved_model.serving_signatures import MAX_TEXTS
 from kformer.export.saved_model.warmup import FILE, batch_limits
+from kformer.inference.search_options import SearchOptions
 from support import toy
 from support.serving.warmup_requests import (
     asked,

@@ -193,7 +193,7 @@ def test_an_app_can_check_itself(exported, toy_translator):
     texts = [vector["text"] for vector in vectors]
     assert texts == toy.SOURCES[:8]  # The first, which is too long for the file, is left out.
     assert [vector["translation"] for vector in vectors] == toy_translator.translate(
-        texts, beam_size
+        texts, beam_size=beam_size
     )
     for vector in vectors:
         assert (

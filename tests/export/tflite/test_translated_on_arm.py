@@ -53,7 +53,9 @@ def test_in_float32_it_translates_as_python_does(program, longer_tflite, toy_tra
         found = answers(
             program, longer_tflite("float32", beam_size), [s.encode() for s in toy.SOURCES]
         )
-        assert [one.text for one in found] == toy_translator.translate(toy.SOURCES, beam_size)
+        assert [one.text for one in found] == toy_translator.translate(
+            toy.SOURCES, beam_size=beam_size
+        )
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -13,8 +13,8 @@ from kformer.decoding.search.search_loop import Step
 from kformer.export import Verifier
 from kformer.export.verify.agreement import TIE
 from kformer.export.verify.translations import NoisyStep
+from kformer.inference.quality_estimate import FEATURES, QualityEstimate
 from kformer.serving import ServedTranslation
-from kformer.text.quality_estimate import FEATURES, QualityEstimate
 from support import tied, toy
 
 TEXTS = toy.SOURCES[:9]
@@ -34,7 +34,7 @@ class Scripted:
 def verifier_and_answers(translator, beam_size=1, texts=TEXTS):
     """A `Verifier`, and what Python says."""
     verifier = Verifier(translator, texts, beam_size=beam_size)
-    translations = translator.translate(texts, beam_size)
+    translations = translator.translate(texts, beam_size=beam_size)
     return verifier, dict(zip(texts, translations, strict=True))
 
 

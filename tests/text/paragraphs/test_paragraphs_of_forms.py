@@ -77,7 +77,7 @@ def test_the_search_is_the_one_that_was_asked_for(toy_translator):
     expected = [best for best, *_ in toy_translator.translations(toy.SOURCES[:3], options)]
     assert [sentence.text for sentence in one.sentences] == [best.text for best in expected]
     assert one.flags == ("length limit",)
-    assert toy_translator.translate([TEXT], 3, max_length=4, split=True) == [one.text]
+    assert toy_translator.translate([TEXT], beam_size=3, max_length=4, split=True) == [one.text]
 
 
 def test_a_file_of_format_2_knows_its_language(translators):

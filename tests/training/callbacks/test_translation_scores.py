@@ -69,7 +69,7 @@ def test_the_scores_are_those_of_the_current_weights(translator, toy_keras, beam
         callback.on_epoch_end(0, logs)
         other = kformer.load(toy_keras)  # It has traced nothing yet.
         other.transformer.set_weights(weights)
-        assert logs == {"loss": 1.0, **scores_of(other.translate(SOURCES, beam_size))}
+        assert logs == {"loss": 1.0, **scores_of(other.translate(SOURCES, beam_size=beam_size))}
         seen.append(logs["val_bleu"])
     assert seen[0] == seen[3] > seen[2] and len(set(seen)) == 3
 

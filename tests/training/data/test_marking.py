@@ -7,9 +7,7 @@ import pytest
 import tensorflow as tf
 
 from kformer import Tokenizer
-from kformer.phrasebook import phrasebook
-from kformer.text import vocabulary
-from kformer.text.source_marks import (
+from kformer.inference.source_marks import (
     KINDS,
     PLACEHOLDER_SYMBOLS,
     PLACEHOLDERS,
@@ -18,6 +16,8 @@ from kformer.text.source_marks import (
     TERMS,
     symbols_of,
 )
+from kformer.phrasebook import phrasebook
+from kformer.text import vocabulary
 from kformer.training.data.batching import BatchOptions
 from kformer.training.data.marking import Marking
 from kformer.training.data.translation_dataset import translation_windows

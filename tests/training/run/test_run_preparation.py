@@ -7,9 +7,9 @@ import pytest
 import sentencepiece
 
 from kformer import Tokenizer, Transformer, Translator
+from kformer.inference.source_marks import KINDS, symbols_of
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
-from kformer.text.source_marks import KINDS, symbols_of
 from kformer.training import Recipe
 from kformer.training.kinds.translation_task import prepare_translation
 from kformer.training.recipes.pace import suited_to

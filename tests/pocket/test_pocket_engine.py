@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import kformer
+from kformer.inference.glossary import missed_terms
+from kformer.inference.source_marks import ABOUT
 from kformer.pocket import PocketTranslator
-from kformer.pocket.pocket_terms import _Steps
-from kformer.text.glossary import missed_terms
-from kformer.text.source_marks import ABOUT
+from kformer.pocket.pocket_engine import PocketEngine, _Steps
 
 TERMS = {"hund": "hound", "katze": "tomcat", "baum": "oak tree", "haus": "barn"}
 TEXTS = ["der hund sucht den baum .", "die katze sieht uns .", "wir malt ein bild .", ""]
@@ -54,9 +54,11 @@ def test_steps_read_equal_beginnings_once(pocket):
 def test_a_file_that_cannot_search_refuses_a_glossary(pocket, monkeypatch):
     manifest = {**pocket.manifest, "one_vocabulary": False}
     monkeypatch.setattr(pocket, "manifest", manifest)
+    monkeypatch.setattr(pocket, "engine", PocketEngine(pocket))
     for translate in (pocket.translate, pocket.translations, pocket.split_translations):
         with pytest.raises(ValueError, match=r"`encode` and `decode_step`.*Received: glossary"):
             translate(TEXTS, glossary=TERMS)
     monkeypatch.setattr(pocket, "manifest", {**manifest, ABOUT: ["terms"]})
+    monkeypatch.setattr(pocket, "engine", PocketEngine(pocket))
     [[best]] = pocket.translations(TEXTS[:1], glossary={"hund": "xyz"})
     assert best.flags[-1] == "term missed"

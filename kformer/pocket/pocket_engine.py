@@ -1,4 +1,4 @@
-"""Terms of a glossary in the translations of a `.tflite` file, searched step by step.
+"""The engine of a `.tflite` translator: its search in the graph, and terms step by step.
 
 The signatures `encode` and `decode_step` give the log-probabilities of a translation, and go on
 behind a given beginning by greedy search. A call of the graph for each id takes longer than a
@@ -7,109 +7,121 @@ search in the graph, but only sentences that lack a term need it.
 Axes: S source length, T target length, V ids of the target, L layers, H heads, W width of a head.
 """
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kformer.text.forced_terms import Draft, Forced, force_terms
-from kformer.text.glossary import Glossary
+from kformer.inference.engine import Engine, Rated, SearchRequest
+from kformer.inference.facts import ModelFacts
+from kformer.inference.results import Translation
+from kformer.inference.search_options import SearchOptions
+from kformer.inference.source_marks import TERMS, reads_marks
 
 _STEPS = {"encode", "decode_step"}
+_SEARCH = ("beam_size", "length_penalty", "length_offset")
 
 
-def can_search_terms(manifest: Mapping[str, Any]) -> bool:
-    """Returns whether a file can score translations.
-
-    It needs the signatures, and one vocabulary, as it tokenizes by that of the source alone.
-    """
-    return {*manifest.get("signatures", ())} >= _STEPS and bool(manifest.get("one_vocabulary"))
-
-
-class TermSearch:
-    """Searches translations that contain the terms of a glossary.
+class PocketEngine(Engine):
+    """Searches with a `.tflite` file.
 
     Args:
-        team: `kformer.pocket.worker_team.WorkerTeam`.
-        text: The tokenizer, such as `TextInFile`.
-        manifest: The metadata of the file.
-        texts: The sentences as the model reads them.
-        new_answer: (text, ids of its source, its ids, score) -> an answer.
+        model: `kformer.pocket.PocketTranslator`.
     """
 
-    def __init__(
-        self,
-        team: Any,
-        text: Any,
-        manifest: Mapping[str, Any],
-        texts: Sequence[str],
-        new_answer: Callable,
-    ):
-        self._team, self._text, self._manifest = team, text, manifest
-        self._texts, self._new_answer = texts, new_answer
-        self._longest = manifest["max_target_length"]
+    def __init__(self, model: Any):
+        self._model, self._manifest = model, model.manifest
 
-    def forced(
-        self, glossary: Glossary, sentences: Sequence[str], translations: Sequence[str]
-    ) -> dict[int, Forced]:
-        """Returns the `Forced` of each sentence with terms, as `force_terms`."""
-        if not can_search_terms(self._manifest):  # The model was trained with terms.
-            return force_terms(glossary, sentences, translations, _none)
-        return force_terms(glossary, sentences, translations, self._score, self._go_on)
+    @functools.cached_property
+    def facts(self) -> ModelFacts:
+        """What is known about the model.
 
-    def _score(self, numbers, texts):
-        def draft(steps, worker, source, text):
+        To score translations, the file needs the signatures for steps, and one vocabulary, as it
+        tokenizes by that of the source alone.
+        """
+        model, manifest = self._model, self._manifest
+        names = manifest.get("signatures", ())
+        scores = {*names} >= _STEPS and bool(manifest.get("one_vocabulary"))
+        refusal = None
+        if not scores and not reads_marks(manifest, TERMS):
+            refusal = (
+                "A glossary needs a .tflite file with the signatures `encode` and `decode_step` "
+                "and with one vocabulary, or a model that was trained with terms. Received: "
+                f"glossary with {names or 'a file without signatures'}."
+            )
+        return ModelFacts(
+            **model._own_facts(),
+            target_languages=model._languages,
+            target_language=model._target_language,
+            search=SearchOptions(**{name: manifest[name] for name in _SEARCH if name in manifest}),
+            scores=scores,
+            continues=scores,
+            no_terms=refusal,
+            quality_estimate=model.quality_estimate,
+        )
+
+    def search(self, sentences: list[str], request: SearchRequest) -> list[list[Translation]]:
+        """Returns the best translation of each sentence."""
+        answers = self._model._answers(sentences, request.did, request.progress)
+        return [[answer] for answer in answers]
+
+    def rate(
+        self, sentences: list[str], translations: list[str], request: SearchRequest
+    ) -> list[Rated]:
+        """Returns the probabilities of given translations."""
+
+        def rated(steps, worker, source, text):
             ids = self._target_ids(worker, text)
-            return self._draft(text, source, ids, steps.log_probability(ids))
+            return self._rated(text, source, ids, steps.log_probability(ids), request.options)
 
-        return self._drafts(numbers, texts, draft)
+        return self._each(sentences, translations, rated)
 
-    def _go_on(self, numbers, beginnings):
-        def draft(steps, worker, source, beginning):
+    def go_on(
+        self, sentences: list[str], beginnings: list[str], request: SearchRequest
+    ) -> list[Rated]:
+        """Returns translations with given beginnings, by greedy search."""
+        text_of = self._model._text
+
+        def rated(steps, worker, source, beginning):
             ids, total = steps.go_on(self._target_ids(worker, beginning)[:-1])
-            text, _ = self._text.decode(worker, np.array(ids, np.int32))
-            return self._draft(text, source, ids, total)
+            text, _ = text_of.decode(worker, np.array(ids, np.int32))
+            return self._rated(text, source, ids, total, request.options)
 
-        return self._drafts(numbers, beginnings, draft)
+        return self._each(sentences, beginnings, rated)
 
-    def _drafts(self, numbers, texts, draft):
-        """Returns a `Draft` for each text; those of one sentence are decoded together."""
+    def _each(self, sentences, texts, rate):
+        """Returns `rate` of each text; those of one sentence are decoded together."""
         jobs = defaultdict(list)
-        for place, number in enumerate(numbers):
-            jobs[number].append(place)
+        for place, sentence in enumerate(sentences):
+            jobs[sentence].append(place)
 
-        def run(worker, number):
-            source, _ = self._text.encode(worker, self._texts[number])
+        def run(worker, sentence):
+            source, _ = self._model._text.encode(worker, sentence)
             steps = _Steps(worker, self._manifest, source)
             # In this order, equal beginnings are decoded once.
-            places = sorted(jobs[number], key=lambda place: texts[place])
-            return [(place, draft(steps, worker, source, texts[place])) for place in places]
+            places = sorted(jobs[sentence], key=lambda place: texts[place])
+            return [(place, rate(steps, worker, source, texts[place])) for place in places]
 
-        drafts: list = [None] * len(texts)
-        for several in self._team.map(run, [*jobs], len(jobs)):
-            for place, best in several:
-                drafts[place] = best
-        return drafts
+        rated: list[Any] = [None] * len(texts)
+        for several in self._model._team.map(run, [*jobs], len(jobs)):
+            for place, each in several:
+                rated[place] = each
+        return rated
 
-    def _draft(self, text, source, ids, total):
-        score, search = total, self._manifest
-        if search["beam_size"] > 1:
-            offset = search["length_offset"]
-            score /= ((offset + len(ids)) / (offset + 1)) ** search["length_penalty"]
-        return Draft(text, total, self._new_answer(text, source, ids, score))
+    def _rated(self, text, source, ids, total, options):
+        score = options.normalized(total, len(ids)) if options.beam_size > 1 else total
+        flags = self._model._flags(source, False, np.array(ids))
+        return Rated(Translation(text, score, flags), total)
 
     def _target_ids(self, worker, text):
         """Returns the ids of a translation, the end id last; a language's id is not among them."""
-        ids, _ = self._text.encode(worker, text)
+        ids, _ = self._model._text.encode(worker, text)
         if ids[0] in self._manifest.get("target_languages", {}).values():
             ids = ids[1:]
-        return [*ids[:-1][: self._longest - 1], self._manifest["target_end_id"]]
-
-
-def _none(numbers, texts):
-    """Returns drafts that lack every term."""
-    return [Draft("", 0.0, None) for _ in numbers]
+        room = self._manifest["max_target_length"] - 1
+        return [*ids[:-1][:room], self._manifest["target_end_id"]]
 
 
 class _Steps:

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Glossary
-from kformer.text.source_marks import (
+from kformer.inference.facts import ModelFacts
+from kformer.inference.source_marks import (
     ABOUT,
     KINDS,
     TERM_BEGIN,
     TERM_END,
     TERMS,
     marked_sources,
-    marks_of,
     reads_marks,
     symbols_of,
     with_terms,
@@ -61,9 +61,7 @@ def test_only_models_that_were_trained_with_terms_read_them():
     assert len({*symbols_of(KINDS)}) == 10
 
 
-def test_the_metadata_of_any_form_has_the_marks():
-    class Model:
-        manifest = TRAINED
-
-    assert marks_of(Model()) == (TERMS,)
-    assert marks_of(str.upper) == ()
+def test_the_facts_of_a_model_name_the_marks_that_it_reads():
+    facts = ModelFacts(about=TRAINED)
+    assert (facts.source_marks, facts.reads_terms) == ((TERMS,), True)
+    assert (ModelFacts().source_marks, ModelFacts().reads_terms) == ((), False)

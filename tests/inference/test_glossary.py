@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Glossary
-from kformer.text.glossary import check_glossary, missed_terms
+from kformer.inference.glossary import check_glossary, missed_terms
 
 WORDS = st.sampled_from(["a", "b", "ab", "A", "Ab", "AB", "-", ".", "_", "1"])
 TEXTS = st.lists(st.tuples(WORDS, st.sampled_from(["", " ", "  "]))).map(

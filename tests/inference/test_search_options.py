@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import SearchOptions
-from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.inference.search_options import EXTRA_LENGTH
 
 lengths = st.integers(2, 99)
 

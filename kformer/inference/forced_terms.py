@@ -12,13 +12,12 @@ unlikely if the source lacks the term. A candidate that still has this word tran
 loses to others.
 """
 
-import dataclasses
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kformer.text.glossary import TERM_MISSED, Glossary, Occurrence, missed_terms
+from kformer.inference.glossary import Glossary, Occurrence, missed_terms
 from kformer.text.paragraphs.joining import UNSPACED_WORDS
 from kformer.text.vocabulary import SPACE
 
@@ -127,25 +126,6 @@ def force_terms(
     return {
         number: Forced(rated.draft.answer, bool(rated.missed)) for number, rated in best.items()
     }
-
-
-def flagged_answers(answers: list[list], forced: Mapping[int, Forced]) -> list[list]:
-    """Returns the lists of answers with those that were forced.
-
-    Answers are dataclasses or named tuples with `flags`.
-    """
-    answers = [*answers]
-    for number, (answer, missed) in forced.items():
-        best = answers[number][0] if answer is None else answer
-        flags = (*best.flags, TERM_MISSED) if missed else best.flags
-        answers[number] = [_with_flags(best, flags)]
-    return answers
-
-
-def _with_flags(answer, flags):
-    if isinstance(answer, tuple):
-        return answer._replace(flags=flags)
-    return dataclasses.replace(answer, flags=flags)
 
 
 def _replaced_words(best, left, lose) -> dict[int, tuple[int, int]]:

@@ -7,15 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Glossary
-from kformer.serving.answers import ServedTranslation
-from kformer.text.forced_terms import (
+from kformer.inference.forced_terms import (
     Draft,
     candidates_with,
-    flagged_answers,
     force_terms,
     word_losses,
 )
-from kformer.text.glossary import TERM_MISSED, missed_terms
+from kformer.inference.glossary import missed_terms
 
 WORD = st.text(string.ascii_lowercase, min_size=1, max_size=6)
 SENTENCE = st.lists(WORD, min_size=1, max_size=20).map(lambda words: " ".join(words) + ".")
@@ -86,14 +84,11 @@ def test_sentences_without_terms_and_translations_that_have_theirs_stay():
 def test_a_term_that_the_model_cannot_write_is_missed_and_others_are_not():
     def score(numbers, texts):
         texts = [text.replace("犬", "?") for text in texts]
-        return [Draft(text, -len(text), ServedTranslation(text, 0.0, ("loop",))) for text in texts]
+        return [Draft(text, -len(text), text) for text in texts]
 
     glossary = Glossary({"dog": "犬", "cat": "Katze"})
     forced = force_terms(glossary, ["A dog, a cat."], ["Tier, Tier."], score)
-    first = [[ServedTranslation("Tier, Tier.", 0.0)], [ServedTranslation("b", 0.0)]]
-    [[answer], [other]] = flagged_answers(first, forced)
-    assert "Katze" in answer.text and answer.flags == ("loop", TERM_MISSED)
-    assert other == first[1][0]
+    assert "Katze" in forced[0].answer and forced[0].missed
 
 
 def test_candidates_keep_punctuation_spaces_and_capitals():

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kformer.text.quality_estimate import (
+from kformer.inference.quality_estimate import (
     FEATURES,
     Evidence,
     QualityEstimate,

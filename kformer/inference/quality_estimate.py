@@ -30,8 +30,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from kformer.arguments import check_number
+from kformer.inference.results import UNSURE
 
-UNSURE = "unsure"  # The flag of a translation whose quality is probably low.
 FEATURES = (
     "log_probability",  # Mean of a token.
     "log_error",  # log(1 - p) for the geometric mean p of the probabilities of the tokens.

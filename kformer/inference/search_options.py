@@ -4,11 +4,11 @@ import dataclasses
 import functools
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
 from kformer.arguments import check_flag, check_integer, check_number
-from kformer.near_names import with_near_fields
+from kformer.near_names import check_names, with_near_fields
 
 EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, as in the paper.
 
@@ -285,6 +285,43 @@ _SAMPLING_OPTIONS = ("sample", "temperature", "top_k", "top_p", "seed")
 def given_options(**options: Any) -> dict[str, Any]:
     """Returns the options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def chosen_options(
+    method: Callable, options: SearchOptions | None, named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns the options that the caller of a method gave, by name.
+
+    Args:
+        method: The method; its other arguments are proposed for an unknown name, too.
+        options: The argument `options`; None for none.
+        named: Options by name.
+
+    Raises:
+        TypeError: `options` is something else, or there is no such name.
+    """
+    if named:
+        check_names(method.__name__, named, _names_of(method))
+    defaults = {field.name: field.default for field in dataclasses.fields(SearchOptions)}
+    named = {
+        name: value
+        for name, value in named.items()
+        if value is not None or defaults.get(name) is None  # None stands for the model's own.
+    }
+    if options is None:
+        return named
+    if not isinstance(options, SearchOptions):
+        raise TypeError(
+            f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
+        )
+    return {**options.given, **named}
+
+
+@functools.cache
+def _names_of(method):
+    """Returns the names of the arguments of a method, and of the options of a search."""
+    own = [*inspect.signature(method).parameters][1:-1]  # Without `self` and what gets the options.
+    return (*own, *(field.name for field in dataclasses.fields(SearchOptions)))
 
 
 def with_defaults(chosen: Mapping[str, Any], defaults: Mapping[str, Any]) -> SearchOptions:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kformer.text.glossary import Occurrence, normalized
+from kformer.inference.glossary import Occurrence, normalized
 from kformer.text.paragraphs.joining import UNSPACED_WORDS
 
 TERMS, PLACEHOLDERS = KINDS = ("terms", "placeholders")
@@ -46,18 +46,6 @@ def marked_sources(glossary: Any, sentences: Sequence[str], about: Mapping[str, 
     if glossary is None or not reads_marks(about, TERMS):
         return [*sentences]
     return [with_terms(sentence, glossary.find(sentence)) for sentence in sentences]
-
-
-def marks_of(model: Any) -> tuple[str, ...]:
-    """Returns those of `KINDS` that a model of `kformer.load` was trained with."""
-    known = getattr(model, "source_marks", None)  # Of a translator that stands for another one.
-    if known is not None:
-        return known
-    for name in ("about", "report", "manifest"):
-        about = getattr(model, name, None)
-        if isinstance(about, Mapping):
-            return tuple(kind for kind in KINDS if reads_marks(about, kind))
-    return ()
 
 
 def without_marks(text: str) -> str:

@@ -2,7 +2,12 @@
 
 import pytest
 
-from kformer.text.zero_shot import facts_of, is_zero_shot, warn_of_zero_shot, zero_shot_directions
+from kformer.inference.zero_shot import (
+    facts_of,
+    is_zero_shot,
+    warn_of_zero_shot,
+    zero_shot_directions,
+)
 
 TRAINED = ["de-en", "en-de", "fr-en"]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.text.degenerate import degenerate_flags, repetitions
+from kformer.inference.degenerate import degenerate_flags, repetitions
 from support.phrasebook import sample
 
 SENTENCE = list(range(100, 112))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.text.paragraphs.split_translation import (
+from kformer.inference.splitting import (
     SentenceTranslation,
     SplitTranslation,
     check_split,

@@ -1,0 +1,363 @@
+"""`AnyTranslator`: what people ask of a translator, once for all forms, over an engine."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Self, Unpack
+
+from kformer.arguments import (
+    as_texts,
+    check_as_many,
+    check_integer,
+    check_target_language,
+    text_or_texts,
+)
+from kformer.inference.engine import Engine, SearchRequest
+from kformer.inference.facts import ModelFacts
+from kformer.inference.forced_terms import Draft, Forced, force_terms, word_losses
+from kformer.inference.glossary import TERM_MISSED, Glossary, check_glossary
+from kformer.inference.results import Translation, with_flag
+from kformer.inference.search_options import AllSearchOptions, SearchOptions, chosen_options
+from kformer.inference.source_marks import marked_sources
+from kformer.inference.splitting import (
+    SentenceTranslation,
+    SplitTranslation,
+    check_split,
+    translate_split,
+)
+from kformer.inference.zero_shot import warn_of_zero_shot
+
+Progress = Callable[[int], object]
+Terms = Glossary | Mapping[str, str]
+
+
+class AnyTranslator:
+    """The methods of every translator, whatever its form; the base class of all of them.
+
+    A `.keras` file, a SavedModel, a `.tflite` file, a folder of CTranslate2, an ensemble and a
+    client of a server have these methods, with the same arguments and results. What a form cannot
+    do, it refuses in a sentence.
+
+    Attributes:
+        engine: The `kformer.inference.engine.Engine` that searches.
+
+    Examples:
+        >>> import kformer
+        >>> for form in "runs/de-en/translator.keras", "served/de-en", "de-en.tflite":
+        ...     translator: kformer.AnyTranslator = kformer.load(form)
+        ...     print(translator.translate("Ein Hund läuft."))
+        A dog runs.
+        A dog runs.
+        A dog runs.
+    """
+
+    engine: Engine
+
+    @property
+    def facts(self) -> ModelFacts:
+        """What is known about the model: its languages, its search and what it can do."""
+        return self.engine.facts
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """The languages of which one must be chosen for each translation; usually none."""
+        return self.facts.target_languages or ()
+
+    @property
+    def source_language(self) -> str | None:
+        """Code of the language of the texts, such as "de"; None if it is unknown."""
+        return self.facts.source_language
+
+    @property
+    def target_language(self) -> str | None:
+        """Code of the language of the translations, such as "de"; None if it is unknown."""
+        return self.facts.target_language
+
+    def into(self, target_language: str | None) -> Self:
+        """Returns a translator into one of `target_languages`, which shares the weights.
+
+        All of its methods then read texts for that language.
+
+        Args:
+            target_language: One of `target_languages`; None if there are none, for this translator.
+
+        Raises:
+            ValueError: It is another language; the message names the model's languages.
+        """
+        languages = self.facts.target_languages
+        if languages is not None:
+            check_target_language(target_language, languages)
+        return self if target_language is None else self._into(target_language)
+
+    def _into(self, target_language: str) -> Self:
+        """Returns a translator into a language, which is one of `target_languages`."""
+        raise NotImplementedError
+
+    @text_or_texts
+    def translate(
+        self,
+        texts: Iterable[str],
+        *,
+        batch_size: int = 32,
+        progress: Progress | None = None,
+        prefixes: Iterable[str] | None = None,
+        split: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        glossary: Terms | None = None,
+        **options: Unpack[AllSearchOptions],
+    ) -> list[str]:
+        """Translates any number of sentences; sorts them by length, keeps their order.
+
+        Args:
+            texts: list of strings, or another iterable of them, as a NumPy array, a pandas Series
+                or a string tensor (B,); or one string. A blank one translates to a blank one.
+            batch_size: Sentences translated at once. It changes speed, not answers. A `.tflite`
+                file, a folder of CTranslate2 and a client have batches of their own.
+            progress: Called with the number of sentences done, after each batch.
+            prefixes: Beginnings of the translations: as many strings, or None. A blank
+                sentence translates to its prefix. For `kformer.Translator` and ensembles.
+            split: Whether each text may have many sentences, as for `split_translations`.
+            source_language: With `split`, the language of the texts, such as "de".
+            target_language: One of `target_languages`, if there are any, as for `into`.
+            glossary: `kformer.Glossary` of terms that have given translations, or a dict. A
+                sentence whose translation lacks one of them is translated again with it.
+            **options: The options of `kformer.SearchOptions`, by name; by default those of the
+                model. In a SavedModel and in a `.tflite` file the export chose them.
+
+        Returns:
+            list of as many strings, the best translations, or one string for a string;
+            `translations` flags degenerate ones.
+
+        Raises:
+            TypeError: An argument, or one of the texts, has the wrong type.
+            ValueError: A number is out of range, there are not as many prefixes as texts, `split`
+                or `glossary` does not go with another argument, the language is none of the
+                model's, or the form cannot do what is asked.
+
+        Warns:
+            UserWarning: Sentences were too long for the model.
+        """
+        check_split(split, source_language, prefixes)
+        search = self.engine.options(chosen_options(AnyTranslator.translate, None, options))
+        into = self.into(target_language)
+        if split:
+            answers = into._split(texts, search, source_language, batch_size, progress, glossary)
+            return [answer.text for answer in answers]
+        request = SearchRequest(search, prefixes, batch_size, progress, "translated")
+        found, _, _ = into._search(texts, request, glossary)
+        return [best.text for best, *_ in found]
+
+    @text_or_texts
+    def translations(
+        self,
+        texts: Iterable[str],
+        options: SearchOptions | None = None,
+        *,
+        batch_size: int = 32,
+        progress: Progress | None = None,
+        prefixes: Iterable[str] | None = None,
+        details: bool = True,
+        target_language: str | None = None,
+        glossary: Terms | None = None,
+        **named: Unpack[AllSearchOptions],
+    ) -> list[list[Translation]]:
+        """As `translate`, but with scores and flags; `kformer.Translator` adds tokens.
+
+        Args:
+            texts, batch_size, progress, prefixes, target_language, glossary: As for `translate`.
+            options: `kformer.SearchOptions`; the model's own replace those that it leaves out.
+            details: Whether `kformer.Translator` computes log-probabilities of tokens and
+                attention, too: it takes one more pass of the model.
+            **named: Options by name, instead of `options`.
+
+        Returns:
+            for each text a list of `kformer.Translation`, best first: `n_best`, or as many as there
+            are. For one string, its list.
+
+        Raises:
+            TypeError, ValueError: As `translate`.
+
+        Warns:
+            UserWarning: As `translate`.
+        """
+        search = self.engine.options(chosen_options(AnyTranslator.translations, options, named))
+        request = SearchRequest(search, prefixes, batch_size, progress, "translated")
+        return self.into(target_language)._finished(texts, request, glossary, details)
+
+    @text_or_texts
+    def split_translations(
+        self,
+        texts: Iterable[str],
+        options: SearchOptions | None = None,
+        *,
+        source_language: str | None = None,
+        batch_size: int = 32,
+        progress: Progress | None = None,
+        target_language: str | None = None,
+        glossary: Terms | None = None,
+        **named: Unpack[AllSearchOptions],
+    ) -> list[SplitTranslation]:
+        """Translates texts of many sentences; line breaks, indents and list marks stay.
+
+        Each text is split into sentences, all of which are translated as by `translate`, sentences
+        of similar length together. A line break always ends a sentence. A sentence that is too long
+        for the model is halved at a clause, or else at a word, until no part is.
+
+        Args:
+            texts, batch_size, target_language, glossary: As for `translate`; a text may be a whole
+                page.
+            options, named: As for `translations`.
+            source_language: The language of the texts, such as "de", whose rules and abbreviations
+                decide where a sentence ends; by default the model's, or else English rules.
+            progress: Called with the number of texts done, in proportion to their sentences.
+
+        Returns:
+            list of as many `kformer.SplitTranslation`: the best translation of each text, its
+            flags and its sentences. For one string, its own.
+
+        Raises:
+            ImportError: The package sentencex is not installed.
+            TypeError, ValueError: As `translate`.
+
+        Warns:
+            UserWarning: A sentence was too long.
+        """
+        search = self.engine.options(
+            chosen_options(AnyTranslator.split_translations, options, named)
+        )
+        into = self.into(target_language)
+        return into._split(texts, search, source_language, batch_size, progress, glossary)
+
+    def check_takes_glossary(self):
+        """Raises a ValueError if this translator cannot search for the terms of a glossary."""
+        if refusal := self.facts.no_terms:
+            raise ValueError(refusal)
+
+    def _split(self, texts, options, source_language, batch_size, progress, glossary):
+        check_integer("batch_size", batch_size, least=1)
+        glossary = self._checked(glossary, options)
+        facts = self.facts
+        source_language = source_language or facts.source_language
+        warn_of_zero_shot(facts.directions, source_language, facts.target_language)
+
+        def find(sentences, progress):
+            request = SearchRequest(options, None, batch_size, progress)
+            answers = self._finished(sentences, request, glossary, details=False)
+            for sentence, (best, *_) in zip(sentences, answers, strict=True):
+                yield SentenceTranslation(sentence, best.text, best.flags, best.quality)
+
+        return translate_split(find, texts, source_language, progress)
+
+    def _finished(self, texts, request, glossary, details):
+        """Returns the `Translation`s of each text, with all flags."""
+        found, request, missed = self._search(texts, request, glossary)
+        answers = self.engine.finished(found, request, details)
+        for number in missed:
+            best, *more = answers[number]
+            answers[number] = [with_flag(best, TERM_MISSED), *more]
+        return answers
+
+    def _search(self, texts, request, glossary):
+        """Returns the candidates of each text, the checked request, and which texts lack a term."""
+        check_integer("batch_size", request.batch_size, least=1)
+        texts = as_texts(texts, "texts")
+        glossary = self._checked(glossary, request.options, request.prefixes)
+        request = request._replace(prefixes=self._checked_prefixes(request.prefixes, texts))
+        engine, facts = self.engine, self.facts
+        if glossary is not None:
+            found = engine.search_terms(texts, glossary, request)
+            if found is not None:
+                return found, request, []
+        marked = marked_sources(glossary, texts, facts.about)
+        found = engine.search(marked, request)
+        if glossary is None:
+            return found, request, []
+        search = TermSearch(engine, facts, marked, request)
+        forced = search.forced(glossary, texts, [best.text for best, *_ in found])
+        for number, outcome in forced.items():
+            if outcome.answer is not None:
+                found[number] = [outcome.answer]
+        return found, request, [number for number, outcome in forced.items() if outcome.missed]
+
+    def _checked(self, glossary, options, prefixes=None):
+        """Returns the `kformer.Glossary` of an argument, or None."""
+        glossary = check_glossary(
+            glossary,
+            n_best=options.n_best > 1,
+            sample=options.sample,
+            prefixes=prefixes is not None,
+        )
+        if glossary is not None:
+            self.check_takes_glossary()
+        return glossary
+
+    def _checked_prefixes(self, prefixes, texts):
+        if prefixes is None:
+            return None
+        prefixes = as_texts(prefixes, "prefixes")
+        check_as_many(texts=texts, prefixes=prefixes)
+        if not self.facts.takes_prefixes:
+            raise ValueError(
+                "Only a .keras file and an ensemble of them begin translations with prefixes. "
+                f"Received: {len(prefixes)} prefixes with {type(self).__name__}."
+            )
+        return prefixes
+
+
+SavedTranslator = AnyTranslator  # The name in version 0.2.
+
+
+class TermSearch:
+    """Searches translations of some sentences, by number, that contain terms of a glossary.
+
+    Args:
+        engine: `Engine`.
+        facts: Its facts.
+        sentences: The sentences as the model reads them.
+        request: The request of the search without terms.
+    """
+
+    def __init__(
+        self, engine: Engine, facts: ModelFacts, sentences: list[str], request: SearchRequest
+    ):
+        self._engine, self._facts, self._sentences = engine, facts, sentences
+        self._request = request._replace(progress=None, did=None)
+
+    def forced(
+        self, glossary: Glossary, sentences: list[str], translations: list[str]
+    ) -> dict[int, Forced]:
+        """Returns the `Forced` of each sentence with terms, as `force_terms`."""
+        facts = self._facts
+        return force_terms(
+            glossary,
+            sentences,
+            translations,
+            self._score if facts.scores else _none,
+            self._go_on if facts.continues else None,
+            self._lose if facts.scores_tokens else None,
+        )
+
+    def _score(self, numbers, texts):
+        return self._drafts(self._engine.rate, numbers, texts)
+
+    def _go_on(self, numbers, beginnings):
+        return self._drafts(self._engine.go_on, numbers, beginnings)
+
+    def _drafts(self, ask, numbers, texts):
+        rated = ask([self._sentences[number] for number in numbers], texts, self._request)
+        return [Draft(each.candidate.text, each.log_probability, each.candidate) for each in rated]
+
+    def _lose(self, numbers, changed, texts):
+        """Returns what the words of translations lose in log-probability with other sources."""
+        sentences = [self._sentences[number] for number in numbers]
+        before, after = (
+            self._engine.rate(sources, texts, self._request) for sources in (sentences, changed)
+        )
+        return [
+            word_losses(first.tokens, first.token_log_probabilities, second.token_log_probabilities)
+            for first, second in zip(before, after, strict=True)
+        ]
+
+
+def _none(numbers, texts):
+    """Returns drafts that lack every term: of a model that reads terms, but scores nothing."""
+    return [Draft("", 0.0, None) for _ in numbers]
