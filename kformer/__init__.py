@@ -38,10 +38,6 @@ def lazy_names(package: str, file: str):
     """Returns `__getattr__`, `__dir__` and `__all__` of a package whose names are in its stub.
 
     The subpackages in the stub become attributes, too, which are not in `__all__`.
-
-    Args:
-        package: its `__name__`.
-        file: its `__file__`, beside which the stub is.
     """
     imported, names, listed = lazy_loader.attach_stub(package, file)
     folders = {entry.name for entry in os.scandir(Path(file).parent) if entry.is_dir()}

@@ -28,12 +28,7 @@ _UNREADABLE = (NotImplementedError, RuntimeError)  # Of zipfile: a compression, 
 
 
 def read_unpacked(path: str | Path) -> bytes:
-    """Returns the content of a file, unpacked if its name ends in .gz.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: It is not a gzip file, is damaged, or unpacks to far more bytes than it has.
-    """
+    """Returns the content of a file, unpacked if its name ends in .gz."""
     path = Path(path)
     check_file(path)
     if path.suffix != ".gz":

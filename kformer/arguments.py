@@ -26,12 +26,7 @@ def check_integer(name: str, value: Any, least: int | None = None, most: int | N
     """Returns the argument `name` as an int.
 
     Args:
-        value: int, or an integer of NumPy.
         least, most: Smallest and largest allowed value; None for no limit.
-
-    Raises:
-        TypeError: `value` is not an integer, but 2.0 or True, for instance.
-        ValueError: `value` is out of range.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"`{name}` must be an integer. Received: {name}={value!r:.99}.")
@@ -53,13 +48,8 @@ def check_number(
     """Returns the argument `name` as a float.
 
     Args:
-        value: int or float, or a number of NumPy.
         least, most: Smallest and largest allowed value; None for no limit.
         above, below: Limits that `value` must not reach; None for no limit.
-
-    Raises:
-        TypeError: `value` is not a number, but True, for instance.
-        ValueError: `value` is out of range, not finite, or too large for float32.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"`{name}` must be a number. Received: {name}={value!r:.99}.")
@@ -92,12 +82,7 @@ def check_text(name: str, value: Any) -> str:
 
 
 def check_languages_known(flags: Iterable[Iterable[str]], target_language: str | None):
-    """Raises a ValueError if a text has the flag of an unknown target language.
-
-    Args:
-        flags: The flags of each answer of a server.
-        target_language: The language of the request.
-    """
+    """Raises a ValueError if a text has the flag of an unknown target language."""
     for flag in itertools.chain.from_iterable(flags):
         if flag.startswith(UNKNOWN_LANGUAGE):
             raise ValueError(
@@ -131,10 +116,6 @@ def as_texts(texts: Any, name: str) -> list[str]:
     Args:
         texts: list of strings, or another iterable of them: a pandas Series, a NumPy array (B,), a
             TensorFlow tensor (B,). These three may hold UTF-8 bytes.
-
-    Raises:
-        TypeError: It is something else; the message names the element that is not a string.
-        ValueError: Bytes are not UTF-8; the message names the element.
     """
     # Iterating over these would yield characters, keys or columns; a set has no order.
     if isinstance(texts, str | bytes | dict | set | frozenset) or getattr(texts, "ndim", 1) != 1:
@@ -159,9 +140,6 @@ def single_text(name: str, value: Any) -> str | None:
 
     Args:
         value: Any object. A scalar of NumPy or of TensorFlow may hold UTF-8 bytes.
-
-    Raises:
-        ValueError: Bytes are not UTF-8.
     """
     if isinstance(value, str):
         return str(value)  # Not NumPy's subclass.
@@ -257,10 +235,6 @@ def one_or_many(
     """Returns a method of several texts that answers a single text with the answer to it alone.
 
     Arguments that belong to the texts one by one, `targets` and `prefixes`, are then single, too.
-
-    Args:
-        method: A method or function. Its first argument, after `self`, is an iterable of strings.
-        only: Function from its answers to the answer for an only text.
     """
     signature = inspect.signature(method)
     names = [*signature.parameters]

@@ -24,12 +24,7 @@ def is_tensorflow() -> bool:
 
 
 def check_backend():
-    """Raises an error unless models of text run on Keras's backend and in this process.
-
-    Raises:
-        ValueError: The backend is another.
-        RuntimeError: The process is a fork of one that has a model.
-    """
+    """Raises an error unless models of text run on Keras's backend and in this process."""
     if (running := keras.backend.backend()) not in _BACKENDS:
         raise ValueError(
             "Translators, classifiers and language models run on Keras's TensorFlow and JAX "
@@ -104,7 +99,6 @@ def random_uint16(shape: Any, seed_generator: keras.random.SeedGenerator):
 
     Args:
         shape: tensor or tuple.
-        seed_generator: `keras.random.SeedGenerator`.
     """
     import tensorflow as tf  # Keras has no random bits.
 

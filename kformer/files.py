@@ -273,13 +273,6 @@ def open_own(path: Path, mode: str):
     """Opens a file whose name others can guess: it must be a file of one name, and no link.
 
     In a folder where others may write, a link would have this process overwrite another file.
-
-    Args:
-        path: The file, which is created if it is missing.
-        mode: As for `open`.
-
-    Raises:
-        PermissionError: It is a link, a pipe or a device, or has a second name.
     """
 
     def opener(name, flags):

@@ -33,14 +33,7 @@ def read_json(path: str | Path, schema: Any = dict, *, rule: str, most: int = MO
     """Returns the content of a JSON file.
 
     Args:
-        path: The file.
-        schema: The type of the content, as the module describes it.
-        rule: The rule for the file, a sentence for messages.
         most: The largest number of bytes.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file breaks the rule.
     """
     path = Path(path)
     check_file(path)
@@ -56,13 +49,7 @@ def parse_json(content: bytes | str, schema: Any = dict, *, mended: bool = False
     """Returns the value that JSON describes.
 
     Args:
-        content: UTF-8, in which no string may hold half of a surrogate pair, because no message
-            could show it; or text, in which it may.
-        schema: The type of the value, as the module describes it.
         mended: Whether half of a surrogate pair in UTF-8 becomes U+FFFD instead.
-
-    Raises:
-        ValueError: It is not JSON, or of other types; in a few words, which may follow a rule.
     """
     try:
         is_text = isinstance(content, str)
@@ -88,13 +75,7 @@ def parse_json(content: bytes | str, schema: Any = dict, *, mended: bool = False
 
 
 def check_schema(value: Any, schema: Any, place: str = "it"):
-    """Raises a ValueError unless a value of JSON has the types of a schema.
-
-    Args:
-        value: The value that was read.
-        schema: A type, as the module describes it.
-        place: Name of the value in messages.
-    """
+    """Raises a ValueError unless a value of JSON has the types of a schema."""
     if schema in (Any, object):
         return
     origin, arguments = get_origin(schema), get_args(schema)

@@ -51,11 +51,7 @@ class LazyClass:
 
 
 def register(keras):
-    """Registers all classes whose modules are not imported yet.
-
-    Args:
-        keras: The package.
-    """
+    """Registers all classes whose modules are not imported yet."""
     registered = keras.saving.get_custom_objects()
     for module, names in MODULES.items():
         for name in names:

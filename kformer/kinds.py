@@ -194,11 +194,7 @@ def kind_of_task(name: str) -> Kind:
 
 
 def kind_of(model: Any) -> Kind | None:
-    """Returns the kind of a model of any saved form, or of its class; None if it is none of ours.
-
-    Args:
-        model: A Keras model, what runs an export, or the class of one.
-    """
+    """Returns the kind of a model of any form, or of its class; None if it is none of ours."""
     classes = model.__mro__ if isinstance(model, type) else type(model).__mro__
     names = {name.__name__ for name in classes if name.__module__.startswith("kformer.")}
     for kind in KINDS:

@@ -78,13 +78,7 @@ def _plain(name):
 
 
 def check_names(owner: str, arguments: Mapping[str, Any], known: Collection[str]):
-    """Raises a TypeError if a name of the `arguments` is not `known`.
-
-    Args:
-        owner: The function or class that gets them, for the message.
-        arguments: Their values by name.
-        known: Names of the arguments that it has.
-    """
+    """Raises a TypeError if a name of the `arguments` is not `known`."""
     for name, value in arguments.items():
         if name not in known:
             near = near_name(name, known)
@@ -108,11 +102,7 @@ def with_near_names(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def with_near_fields(cure: str = "") -> Callable[[type[T]], type[T]]:
-    """Returns a decorator of dataclasses, whose constructors then propose near names of fields.
-
-    Args:
-        cure: What to do where fields without a default are missing.
-    """
+    """Returns a decorator of dataclasses, whose constructors then propose near names of fields."""
 
     def with_check(kind):
         make, fields = kind.__init__, dataclasses.fields(kind)

@@ -80,12 +80,6 @@ def write(folder: str | os.PathLike) -> dict[str, Path]:
     """Writes the phrasebook as parallel text files, UTF-8, with one sentence per line.
 
     Each file appears completely or not at all.
-
-    Args:
-        folder: Created if it is missing.
-
-    Returns:
-        Paths by name: "train.de", "train.en", and the same for valid, test and unseen.
     """
     paths = {}
     for part, pairs in phrasebook()._asdict().items():
@@ -99,12 +93,6 @@ def write_reviews(folder: str | os.PathLike) -> dict[str, Path]:
     """Writes each part of the reviews as a file of labelled text, such as `train.tsv`.
 
     Each file appears completely or not at all.
-
-    Args:
-        folder: Created if it is missing.
-
-    Returns:
-        Paths by the name of the part: "train", "valid", "test" and "unseen".
     """
     return {
         part: _write_lines(Path(folder) / f"{part}.tsv", map("\t".join, examples))

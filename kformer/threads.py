@@ -29,8 +29,6 @@ def in_parallel(function: Callable, jobs: list, workers: int) -> Iterator:
 
     Args:
         function: callable; if it raises, jobs that have not begun are cancelled.
-        jobs: list.
-        workers: Number of threads; 1 runs in the caller's own.
     """
     workers = min(workers, len(jobs))
     if workers < 2:

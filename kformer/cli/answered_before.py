@@ -21,16 +21,7 @@ _TEXTS = 200  # Texts that are translated between two entries of the journal.
 
 @contextlib.contextmanager
 def unfinished_answers(output: Path, settings: dict, *more: Path) -> Iterator[Unfinished]:
-    """Yields the unfinished answers beside an output; deletes them if the block ends without error.
-
-    Args:
-        output: The path of the translated document.
-        settings: The result of `settings_of`.
-        more: Paths of further files that the block writes.
-
-    Raises:
-        As `unfinished`.
-    """
+    """Yields the unfinished answers beside an output; deletes them if no error ends the block."""
     with unfinished(output, settings) as part:
         for path in (output, *more):
             remove_leftovers(path)

@@ -55,12 +55,7 @@ def with_options_of(
     decorators, the options of all of them.
 
     Args:
-        kind: The dataclass. The type of each field is `Annotated` with a `typer.Option`, or the
-            metadata of the field have a `description`; then its default does not count as given.
-        panel: Heading of the options in the help, if they get one of their own; or a heading for
-            each field, by name.
         names: Names of the fields; None for all.
-        notes: Text behind the description of a field, by name.
     """
     notes = notes or {}
     fields = [field for field in dataclasses.fields(kind) if names is None or field.name in names]

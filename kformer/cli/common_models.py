@@ -104,15 +104,7 @@ def open_model(
     shortlist: Path | None = None,
     **settings: Any,
 ):
-    """Returns a callable (texts, progress) -> translations, for the form at `path`.
-
-    Args:
-        path: Of any form.
-        ensemble: Paths of further `.keras` files, whose models translate together with it.
-        target_language: As for `open_able_to`.
-        shortlist: Path of a table for the search, if it is a `.keras` file.
-        **settings: Options of the search.
-    """
+    """Returns a callable (texts, progress) -> translations, for the form at `path`."""
     check_has_options(path, ensemble, shortlist, settings)
     translator = open_ensemble(path, ensemble, target_language, shortlist)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
@@ -125,16 +117,7 @@ def open_ensemble(
     shortlist: Path | None = None,
     if_any: bool = False,
 ):
-    """Returns the translator at `path`; with `ensemble`, the `kformer.Ensemble` of all.
-
-    Args:
-        path, ensemble, shortlist: As for `open_model`.
-        target_language, if_any: As for `open_able_to`.
-
-    Raises:
-        ValueError: One of several is no `.keras` file, or has another vocabulary, as a shortlist
-            may have.
-    """
+    """Returns the translator at `path`; with `ensemble`, the `kformer.Ensemble` of all."""
     for member in ensemble:
         check_is_keras(member, "can be part of an ensemble")
     first, *more = (
@@ -154,13 +137,7 @@ def open_able_to(do: str, path: Path, target_language: str | None = None, if_any
     """Returns the model at `path` that can `do` a task, without messages of libraries.
 
     Args:
-        do: The task that the model must support: "translate", "classify", "generate" or "encode".
-        path: Path of a model of any form.
-        target_language: For a translator with several: into which one it then translates.
         if_any: Whether a translator without a choice of languages ignores it.
-
-    Raises:
-        ValueError: It cannot; or it has not that language, or several and none is given.
     """
     _check_kind(do, path)
     with waiting("Loading the model"), quiet():
@@ -191,12 +168,7 @@ def _unable(do, path, name):
 
 
 def search_options(path: Path, changes: dict[str, Any]) -> SearchOptions:
-    """Returns the options of a search: the user's `changes`, and otherwise the model's own.
-
-    Args:
-        path: Of any form; an export has a fixed search.
-        changes: Options of the search by name.
-    """
+    """Returns the options of a search: the user's `changes`, and otherwise the model's own."""
     if saved_form(path) != "keras":
         return SearchOptions(**changes)
     from kformer.tasks.keras_file import search_defaults_in  # It imports SentencePiece.

@@ -173,8 +173,6 @@ def _with_tokenizer(options, references, language):
     """Returns options with the tokenizer of BLEU, if translations are compared by it.
 
     Args:
-        options: `DistillationOptions`.
-        references: Paths of text that translations are compared with.
         language: Code of its language, or None.
     """
     if options.metric != "bleu" or not references:
@@ -199,14 +197,7 @@ def _print_files(texts, shards):
 
 
 def _translate(load, first, texts: Sequence, options):
-    """Translates texts, each to its file.
-
-    Args:
-        load: Called without arguments if anything is left to do; returns the teachers.
-        first: Path of the first teacher.
-        texts: `TextToTeach` of each.
-        options: `DistillationOptions`.
-    """
+    """Translates texts, each to its file."""
 
     @functools.cache  # For all texts.
     def start():
@@ -240,13 +231,7 @@ def _check_vocabulary(tokenizer, teacher):
 
 
 def _ask(load, first, texts, shards, number, max_length):
-    """Writes texts as shards, with the teachers' likeliest ids; goes on with unfinished shards.
-
-    Args:
-        load, first, texts: As for `_translate`.
-        shards: Path of the folder to write.
-        number, max_length: As for `shards_to_teach`.
-    """
+    """Writes texts as shards, with the teachers' likeliest ids; goes on with unfinished shards."""
     if shards.exists() and read_manifest(shards).teacher_ids:
         return
     with quiet():

@@ -63,10 +63,6 @@ def document_kind_of(input: Path | None, kind: Any, **options: Any) -> str | Non
     Args:
         input: Path of the input, None for stdin.
         kind: `Kind`, or None.
-        options: Options for documents alone, by name; the set ones are true.
-
-    Raises:
-        ValueError: Options are set that go with documents alone.
     """
     by_suffix = kind_by_suffix(input) if input and kind is None else None
     if by_suffix and by_suffix.name != "text":  # Text is lines, unless the option says otherwise.

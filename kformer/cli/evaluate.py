@@ -173,12 +173,6 @@ def _show_noise(clean, references, metrics, translate):
 
     The references change as the targets of training do: a text in upper case has references in
     upper case.
-
-    Args:
-        clean: The text without noise, and its translations.
-        references: list of strings.
-        metrics: Metrics of sacreBLEU by name.
-        translate: Function from a list of texts to their translations.
     """
     from kformer.text.scores import score_with
 
@@ -201,9 +195,6 @@ def show_scores(
     """Prints the scores of systems, and how they were measured.
 
     Args:
-        systems: Translations by name.
-        references: list of strings.
-        metrics: Metrics of sacreBLEU by name.
         confidence: Whether to print intervals and p-values, too.
     """
     from kformer.text.scores import exact

@@ -175,7 +175,6 @@ def held_out(model: Any, source: Any, reference: Any):
     """Returns the sentences to check with, and their references or None.
 
     Args:
-        model: Path of a `.keras` file.
         source, reference: The user's files; or None for the files of the model's run.
     """
     if source is None:

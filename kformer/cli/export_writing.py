@@ -27,16 +27,9 @@ def write_exports(
     """Writes the forms; they appear together, if each answers as Python does.
 
     Args:
-        model: `kformer.Translator`, `kformer.TextClassifier`, `kformer.TextTagger` or
-            `kformer.LanguageModel`.
         texts, references: Held-out sentences, or prompts; their translations, for BLEU, or their
             labels, for accuracy, or None.
-        exports: `Exports`.
         training: Facts about the training run, for the model cards; None if they are not known.
-
-    Returns:
-        list of `kformer.export.Report`: of Python, the SavedModel, the `.tflite` file, the folder
-        for CTranslate2.
     """
     with quiet() as say:
         if kind_of(model) is TRANSLATOR:

@@ -39,13 +39,7 @@ _BYTES = {
 def export_sizes(
     kind: Kind, stacks: Iterable, parts: "Iterable[NetworkPart]"
 ) -> Iterator[tuple[str, str]]:
-    """Yields the forms in which a model can be exported, and their sizes in words.
-
-    Args:
-        kind: Kind of the model; some have no exports.
-        stacks: The stacks of layers of its network.
-        parts: The parts of its network.
-    """
+    """Yields the forms in which a model can be exported, and their sizes in words."""
     if kind not in EXPORTED:
         return
     stacks, parts = [*stacks], [*parts]

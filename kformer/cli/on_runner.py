@@ -89,13 +89,7 @@ def translate_on_runner(
     beam_options: list[str],
     refused: dict,
 ):
-    """Translates a file; prints the number of translations with a problem.
-
-    Args:
-        model, input, output: Arguments of the command.
-        runner, beam_options: As for `kformer.scale.prepare_shards`.
-        refused: Options that a runner cannot take, by name; options that are not set are false.
-    """
+    """Translates a file; prints the number of translations with a problem."""
     check_beam(runner)
     if input is None or output is None:
         raise ValueError(

@@ -103,8 +103,6 @@ def with_options_of_run(
     """Returns a decorator that adds all options of a training run to a command.
 
     Args:
-        kind: The options of the run.
-        recipe: Name of the recipe whose numbers the help shows.
         numbers: Names of the numbers of a recipe; None for all.
     """
     fields = dataclasses.fields(kind)
@@ -161,11 +159,7 @@ def train_on_text(
     """Trains a model of a kind that reads one text, or describes its run.
 
     Args:
-        kind, options_class: The kind, and the class of the options of its runs.
-        recipe: Name of the recipe.
         files: Paths of the text to train on; paths of the validation text, or None.
-        output: The folder.
-        settings: The options of the command, by name.
     """
     flags, options, changes = Settings.among(settings, options_class)
     numbers, (text, valid) = Recipe.named(recipe, kind.words, **changes), files
@@ -181,14 +175,7 @@ def train_on_text(
 
 
 def train_as_prepared(prepare: Callable, output: Path, flags: Flags, restart: bool = False):
-    """Trains a run of any kind in the folder `output`, or describes it.
-
-    Args:
-        prepare: Function from a folder to the run in it, a `Prepared`, which it checks.
-        output: The folder.
-        flags: How this process runs.
-        restart: The option of that name of the run.
-    """
+    """Trains a run of any kind in the folder `output`, or describes it."""
     _choose_backend(flags.backend)
 
     def prepared(folder):
@@ -255,11 +242,7 @@ def _share_cores():
 
 
 def _choose_backend(name):
-    """Has Keras, which is not imported yet, run on the backend `name`; None for its own choice.
-
-    Raises:
-        ValueError: The backend is not one of `BACKENDS`, is not installed, or comes too late.
-    """
+    """Has Keras, which is not imported yet, run on the backend `name`; None for its own choice."""
     if name is None:
         return
     check_choice("backend", name, BACKENDS)

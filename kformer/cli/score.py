@@ -61,12 +61,8 @@ def write_scores(
 
     Args:
         work: Callable (items, progress) -> list of `kformer.decoding.scoring.Scored`.
-        items: Iterable of the items to score, one for each line.
-        total: Number of items.
         output: Path of the file to write, None for stdout.
         summary: Whether to write the numbers of the whole text alone.
-        text_of: Function from an item to the text that is scored.
-        items_are: A plural for the items, in words.
     """
     from kformer.decoding.scoring import perplexity
 

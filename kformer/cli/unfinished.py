@@ -57,15 +57,7 @@ def unfinished(output: Path, settings: dict, total: int | None = None) -> Iterat
     call goes on there. If nothing was done yet, an error leaves no file.
 
     Args:
-        output: The path that the whole output gets.
-        settings: The result of `settings_of`.
         total: Number of lines of the text, or None.
-
-    Raises:
-        BlockingIOError: Another process works on it.
-        FileExistsError: A whole output is there, and nothing unfinished.
-        OSError: It cannot be written.
-        ValueError: It began with other settings, or its journal cannot be read.
     """
     output = linked(output)
     check_writable(output)
@@ -238,13 +230,7 @@ def _settings_in(line, path):
 
 
 def settings_of(model: Path, files: dict[str, Path | None], options: dict) -> dict:
-    """Returns the settings of a translation, for `unfinished`: JSON.
-
-    Args:
-        model: Path of the model, of any form.
-        files: Paths of the text and of other files that are read along with it, by option.
-        options: All options that may change the output, by name.
-    """
+    """Returns the settings of a translation, for `unfinished`: JSON."""
     contents = {name: path and _digest(path) for name, path in files.items()}
     return {
         "files": {"model": _digest_of_model(model), **contents},
@@ -315,15 +301,6 @@ def write_resumably(
 
     The output has the bytes of one that is written without a break: it is only whole up to the
     end of a chunk, so the chunks are the same, and the sentences that are translated together.
-
-    Args:
-        start: Called without arguments if anything is left to do; loads the model and returns
-            `work` and `chunk` for `chunks_done`.
-        items: iterable of lines, or of tuples of lines that belong together.
-        total: Number of items.
-        format: `OutputFormat`.
-        output: Path of the file to write.
-        settings: The result of `settings_of`.
     """
     with unfinished(output, settings, total) as part:
         if part.lines:

@@ -97,17 +97,7 @@ class BatchDecoder:
         """Decodes all rows.
 
         Args:
-            rows: list of lists of ids, each ending in the end id. The translation of a blank line,
-                a row of the end id alone, is its prefix, with the score that the model gives it.
-                Or prompts, each beginning with the start id.
-            options: `SearchOptions`.
             prefixes: for each row, a list of ids that its translations must begin with; or None.
-            batch_size: Rows decoded at once. It changes speed, not results.
-            progress: Called with the number of rows done, after each batch.
-
-        Returns:
-            for each row a list of `Hypothesis`, best first: `options.n_best`, or as many as there
-            are; one for a blank line. Samples come in the order of their numbers.
         """
         graph = self._graph(options, forced=any(prefixes or ()))
         end_id, padding = self._tokenizer.end_id, self._tokenizer.padding_id

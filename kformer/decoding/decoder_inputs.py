@@ -58,10 +58,6 @@ def make_jobs(
     A blank row has one sample, which ends after its prefix.
 
     Args:
-        rows: list of lists of ids, each ending in the end id.
-        prefixes: as many lists of ids.
-        options: `SearchOptions`.
-        end_id: The end id of the target.
         max_positions: If the rows are prompts, the largest number of positions that a prompt and
             its continuation may take; else None. No prompt is blank.
     """
@@ -76,13 +72,7 @@ def make_jobs(
 
 
 def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> DecoderInputs:
-    """Returns the arrays of a batch of jobs.
-
-    Args:
-        jobs: list of B `Job`.
-        options: `SearchOptions`.
-        padding: The padding id.
-    """
+    """Returns the arrays of a batch of jobs."""
     max_lengths = [options.limit(len(job.source), len(job.prefix), job.most) for job in jobs]
     with_lengths = list(zip(jobs, max_lengths, strict=True))
     minimum = [options.minimum(len(job.source), max_length) for job, max_length in with_lengths]

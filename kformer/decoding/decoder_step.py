@@ -205,12 +205,7 @@ def start_decoding(
     """Reads `source` once; returns the step that decodes it, and the cache of its first call.
 
     Args:
-        transformer: `kformer.Transformer`, or `kformer.TransformerDecoder` for prompts.
         source: integer tensor (B, S). A prompt begins with the start id and has no end id.
-        max_length: Largest number of positions T.
-        beams: Number of beams K that are decoded side by side for each row.
-        runtime: The `kformer.decoding.runtime.Runtime` of the step.
-        step_class: The step's class.
         candidates: int32 tensor (B, C), the only ids that are scored, each once in its row, or
             bool tensor (B, V); None for all ids, and for prompts.
     """

@@ -72,9 +72,7 @@ class CacheLayout:
         """Returns the cache of the first step, whose values have no meaning.
 
         Args:
-            batch: Number of rows B.
             any_number: float scalar tensor that fills the buffers.
-            memory: The cache's `memory`.
         """
 
         def empty(slots):
@@ -94,12 +92,7 @@ class CacheLayout:
         return positions * self._beams
 
     def pasts(self, cache: KVCache, position: Any, visible: Any, memory: Any) -> list[CachedPast]:
-        """Returns the `CachedPast` of each layer.
-
-        Args:
-            cache, position, visible: As for `kformer.decoding.search.search_loop.Step`.
-            memory: `SourceMemory`, or `PromptMemory`, to which the self-attention attends, too.
-        """
+        """Returns the `CachedPast` of each layer."""
         within = position % self.block if self.block else position  # The index in the tail.
         masks = self._masks(visible, position, within, cache)
         if isinstance(memory, PromptMemory):

@@ -72,9 +72,6 @@ class LayerStep:
 
         Args:
             x: the layer's input, (M, D).
-            past: the layer's past, from the `pasts` of its cache's layout.
-            memory: `KeysValues` of this layer in the `SourceMemory` or the `PromptMemory`.
-            memory_mask: additive mask of the source.
         """
         x, past = self._cell(x, past, memory)
         weights = None
@@ -129,8 +126,6 @@ class AttentionCell:
 
         Args:
             x: (M, D).
-            past: `CachedPast`.
-            memory: `KeysValues` of the prompt.
         """
         projected = self._query_key_value(self._residual.enter(x))  # (M, 3 D)
         query, key, value = self._attention.split(projected, 3)
@@ -163,7 +158,6 @@ class SSRUCell:
         Args:
             x: (M, D).
             past: the state, (M, D).
-            memory: not read.
         """
         projected = precise(self._gate_and_input(self._residual.enter(x)))  # (M, 2 D)
         gate, update = ops.split(projected, 2, axis=1)

@@ -120,11 +120,7 @@ LITERT = Runtime(
 
 
 def each_batch(function: Callable, batches: list) -> Iterator:
-    """Yields `function(batch)` for every batch, in order, as many at once as pays off.
-
-    Raises:
-        RuntimeError: The process is a fork of one that has a model.
-    """
+    """Yields `function(batch)` for every batch, in order, as many at once as pays off."""
     check_process()
     yield from in_parallel(function, batches, max_parallel_batches())
 

@@ -100,11 +100,9 @@ def likelihood(
     that the model never chooses cost what they would if it could choose them.
 
     Args:
-        transformer: `kformer.Transformer`, or `kformer.TransformerDecoder`, which has no source.
         source: int32 tensor (B, S), padded; S is 0 without a source.
         target: int32 tensor (B, T), without the start id, padded.
         start_id: The id that the decoder reads first.
-        layer: Index of the layer whose attention is returned.
         head: Index of the head; None for the mean of all.
 
     Returns:
@@ -147,13 +145,6 @@ def most_likely(
     transformers: Sequence, source: Any, target: Any, start_id: int, number: int
 ) -> tuple[Any, Any]:
     """Returns the most likely ids in place of each id of `target`.
-
-    Args:
-        transformers: `kformer.Transformer`s, whose probabilities are averaged.
-        source, target, start_id: As for `likelihood`.
-        number: K.
-
-    Ids that the models forbid are left out.
 
     Returns:
         ids: int32 tensor (B, T, K), the most likely first.
@@ -242,11 +233,6 @@ class BatchLikelihood:
         """Yields the index of each pair, in any order, and its likeliest ids with probabilities.
 
         At each place of the target there are K, as the function `most_likely` returns them.
-
-        Args:
-            sources, targets: Rows of ids, each ending in the end id.
-            number: K.
-            more_models: `kformer.Transformer`s, whose probabilities are averaged with it.
         """
 
         def compute(transformer, *arguments):

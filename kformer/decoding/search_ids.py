@@ -47,15 +47,10 @@ def search_ids(
     with the end id alone, is empty.
 
     Args:
-        transformer: `kformer.Transformer`.
         source: int32 tensor (B, S), each row its pieces, the end id, padding.
-        search: `Greedy`, `Beam` or `Sample`.
-        runtime: The `kformer.decoding.runtime.Runtime` that the graph is for.
         max_length: T, where shapes must be static: at least S + 50.
         max_lengths: int32 tensor (B,), the largest number of ids of each row; None for 50 more than
             its source has.
-        step_class: The class of the step.
-        more_models: Models of the same vocabularies; the probabilities of all are averaged.
         candidates: int32 tensor (B, N), the only ids that a translation may have, each once in its
             row, or bool tensor (B, V), from `kformer.decoding.shortlist`; None for all ids. For
             greedy and beam search without constraints.
@@ -133,7 +128,6 @@ class FixedSearch:
         """Searches.
 
         Args:
-            transformer, source, runtime, max_length, step_class: As for `search_ids`.
             lengths: int32 tensor (B,), the number of ids of each row of `source`.
             select: Callable from sources to their `candidates` in `search_ids`; None for all ids.
                 Searches with constraints have all ids.
@@ -164,8 +158,6 @@ def search_of_options(
     """Returns the search that `options` describe.
 
     Args:
-        options: `SearchOptions`.
-        tokenizer: Tokenizer of the target.
         minimum: int32 tensor (B,) for `kformer.decoding.search.constraints.MinLength`; or None.
         prefix: int32 tensor (B, P) for `kformer.decoding.search.constraints.Prefix`; or None.
         keys: uint32 tensor (B, T) for `kformer.Sample`; needed for sampling alone.

@@ -55,7 +55,6 @@ def source_memory(
     """Projects the encoder's output with `MultiHeadAttention.project` of every layer.
 
     Args:
-        transformer: `kformer.Transformer`.
         encoded: float tensor (B, S, D).
         mask: boolean tensor (B, 1, 1, S), from `transformer.source_mask`.
         candidates: int32 tensor (B, N), the only ids to score, each once; or bool tensor (B, V);
@@ -116,7 +115,6 @@ def prompt_memory(network: Any, prompt: Any) -> PromptMemory:
     """Reads all ids of each prompt but the last, in one pass.
 
     Args:
-        network: `kformer.TransformerDecoder`.
         prompt: int32 tensor (B, P + 1), each row the start id, pieces, padding.
     """
     real = ops.cast(ops.not_equal(prompt, network.padding_id), "int32")

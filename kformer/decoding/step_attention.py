@@ -72,8 +72,6 @@ class MatmulAttention:
 
         Args:
             query: float tensor (B, H, K, W).
-            memory: `KeysValues` of one layer, from `prepare_memory`.
-            mask: the additive mask of the memory.
 
         Returns:
             float tensor (M, D), and the weights (B, H, K, S).

@@ -23,11 +23,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\t
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
-    """Yields the segments of a document.
-
-    Raises:
-        ValueError: It is not well-formed, or has another root than <resources>.
-    """
+    """Yields the segments of a document."""
     builder = SegmentBuilder(text, _unescape, _writer)
     open_names: list[tuple[str, bool]] = []  # With whether the text is translated.
     open_strings = 0

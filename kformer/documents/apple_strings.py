@@ -21,11 +21,7 @@ def declared_encoding(_content: bytes) -> None:
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
-    """Yields the values of a document.
-
-    Raises:
-        ValueError: It is malformed; the message has the line.
-    """
+    """Yields the values of a document."""
     builder = SegmentBuilder(text, _unescape, lambda _: escaping(_escape))
     place, expected = int(text.startswith("\ufeff")), "key"
     while place < len(text):

@@ -26,12 +26,7 @@ _KNOWN = re.compile(
 
 
 def read_document(path: str | Path) -> bytes:
-    """Returns the bytes of a document.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: It is too large.
-    """
+    """Returns the bytes of a document."""
     path = Path(path)
     check_file(path)
     size = path.stat().st_size
@@ -51,10 +46,6 @@ def decode_document(content: bytes, declared: str | None, name: str) -> tuple[st
     Args:
         content: The bytes.
         declared: The encoding that the document declares, None if there is none.
-        name: Name of the document, for messages.
-
-    Raises:
-        ValueError: The encoding is unknown, or the bytes are not in it.
     """
     encoding = next(
         (codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None

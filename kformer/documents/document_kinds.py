@@ -77,11 +77,7 @@ KINDS = {
 
 
 def document_kind(path: str | Path, name: str | None = None) -> DocumentKind:
-    """Returns the kind of a document: the named one, or else by the suffix of its file.
-
-    Raises:
-        ValueError: There is no such kind, or the suffix is of none.
-    """
+    """Returns the kind of a document: the named one, or else by the suffix of its file."""
     if name is not None:
         return KINDS[check_choice("kind", name, KINDS)]
     kind = kind_by_suffix(path)

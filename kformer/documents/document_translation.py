@@ -111,11 +111,6 @@ def translate_content(
     Args:
         content: The bytes of the document.
         name: Name of the document, for messages; by default its suffix is that of the kind.
-        translator, kind, keep, source_language, target_language, glossary: As for
-            `translate_document`.
-
-    Raises:
-        ValueError: The document is malformed.
     """
     kind = document_kind(name, kind)
     translator = as_translator(translator)

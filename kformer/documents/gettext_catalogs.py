@@ -51,11 +51,7 @@ def declared_encoding(content: bytes) -> str | None:
 
 
 def messages(text: str, name: str) -> Iterator[Message]:
-    """Yields the strings of a catalog, without obsolete ones.
-
-    Raises:
-        ValueError: A line is no part of a catalog; the message has its number.
-    """
+    """Yields the strings of a catalog, without obsolete ones."""
     message, place, strings = None, 0, []  # The strings of its lines.
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.rstrip("\r").removeprefix("\ufeff" if number == 1 else "")

@@ -153,15 +153,7 @@ def _token_at(text, place, unfinished):
 
 
 def _tag_end(text, place, unfinished):
-    """Returns where the tag ends whose name ends at a place, or None if it does not end.
-
-    Args:
-        text: The document.
-        place: The place.
-        unfinished: Places of equality signs behind which no tag ends; those of this tag are added.
-            A tag within the quotes of an unfinished one may have the same signs, and then has the
-            same end: so each sign is looked at once.
-    """
+    """Returns where the tag ends whose name ends at a place, or None if it does not end."""
     signs = []
     while True:
         place = _IN_TAG.match(text, place).end()

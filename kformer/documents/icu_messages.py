@@ -16,12 +16,7 @@ _QUOTED = re.compile(r"''|'([{}#|])")
 
 
 def icu_code(text: str, line: int) -> Code | None:
-    """Returns the code of a plural or choice, or None if a placeholder is something else.
-
-    Args:
-        text: A placeholder in braces.
-        line: Number of its line.
-    """
+    """Returns the code of a plural or choice, or None if a placeholder is something else."""
     head = _HEAD.match(text)
     if head is None:
         return None

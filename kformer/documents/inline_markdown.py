@@ -29,11 +29,7 @@ _SPAN = "span"
 
 @functools.cache
 def markdown_parser():
-    """Returns a parser of CommonMark with tables and strikethrough whose inline tokens have places.
-
-    Raises:
-        ImportError: The package markdown-it-py is not installed.
-    """
+    """Returns a parser of CommonMark with tables and strikethrough, with places of tokens."""
     try:
         from markdown_it import MarkdownIt
     except ImportError as error:

@@ -37,9 +37,6 @@ def json_value(text: str, name: str) -> JsonValue:
     """Returns the value of a document, with the places of all values in it.
 
     Python's `json` checks the document, and gives no places; the tokens of what it accepts do.
-
-    Raises:
-        ValueError: It is not JSON.
     """
     try:
         parse_json(text.removeprefix("\ufeff"), object)

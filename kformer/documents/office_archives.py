@@ -18,17 +18,7 @@ _MOST_MEMBERS = 100_000
 
 
 def text_members(content: bytes, reader: ModuleType, name: str) -> Iterator[tuple[str, bytes]]:
-    """Yields the name and the content of each member that has text.
-
-    Args:
-        content: The archive.
-        reader: Its `has_text` chooses the members.
-        name: Name of the document, for messages.
-
-    Raises:
-        ValueError: It is no archive, is damaged, unpacks to far more than it has, has names outside
-            of it, or has no text.
-    """
+    """Yields the name and the content of each member that has text."""
     with Archive(io.BytesIO(content), _RULE, name) as archive:
         archive.check_sizes()
         names = _checked(archive.names(), name)
@@ -74,9 +64,7 @@ def write_archive(
     If no text changes, the bytes are those of the other one.
 
     Args:
-        content, reader, name: As for `text_members`.
         translate: callable (content, name of a member) -> its new content.
-        file: A file that can be sought in.
     """
     changed = {}
     for member, text in text_members(content, reader, name):

@@ -43,15 +43,7 @@ _ALONE = {"br", "hr", "img", "input", "wbr"}  # Tags of HTML without an end.
 
 
 def keep_pattern(keep: Iterable[str] | None = None) -> re.Pattern:
-    """Returns the regular expression of the placeholders that are kept.
-
-    Args:
-        keep: Names of `KINDS`, and further regular expressions. By default, all kinds.
-
-    Raises:
-        TypeError: `keep` is a string, or holds something else than strings.
-        ValueError: A regular expression is malformed, or matches an empty text.
-    """
+    """Returns the regular expression of the placeholders that are kept."""
     if isinstance(keep, str):
         raise TypeError(f"`keep` must be a list of strings. Received: keep={keep!r:.99}.")
     chosen = [*KINDS] if keep is None else [*keep]
@@ -89,11 +81,6 @@ def with_placeholders(
 
     Tags in a text, such as those in JSON, are the ends of spans. The forms of a plural in ICU's
     syntax are segments of their own.
-
-    Args:
-        parts: Texts and codes.
-        pattern: The regular expression of `keep_pattern`.
-        line: Number of the segment's line.
     """
     result: list[str | Code] = []
     for part in parts:
@@ -113,12 +100,7 @@ Expanded = Iterator[tuple[Segment, tuple[str | Code, ...]]]
 
 
 def expanded(pieces: Iterable[Piece], pattern: re.Pattern) -> Expanded:
-    """Yields the segments among pieces with their parts, and those in their codes behind them.
-
-    Args:
-        pieces: Strings and segments.
-        pattern: The regular expression of `keep_pattern`.
-    """
+    """Yields the segments among pieces with their parts, and those in their codes behind them."""
     for piece in pieces:
         if isinstance(piece, Segment):
             parts = with_placeholders(piece.parts, pattern, piece.line)

@@ -190,8 +190,6 @@ class TakenText:
         """Returns the translation with all codes.
 
         Args:
-            translation: Any text.
-            sentences: The sentences of the text with their translations.
             ordered: Whether the codes must keep their order.
         """
         copies = self.copies(translation) or {}
@@ -206,12 +204,7 @@ class TakenText:
 
 
 def _ends_in_space(parts, end):
-    """Returns for each part whether the last text before it ends in white space; also for none.
-
-    Args:
-        parts: Texts and codes.
-        end: Place of the last character of a text, 0 if the parts are in reversed order.
-    """
+    """Returns for each part whether the last text before it ends in white space; also for none."""
     is_spaced, result = False, []
     for part in parts:
         result.append(is_spaced)

@@ -19,11 +19,7 @@ _INDENT = re.compile("[ \t]{0,100}")  # A longer one would be repeated for each 
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
-    """Yields the pieces of a catalog.
-
-    Raises:
-        ValueError: It is no catalog, or the target language is not known.
-    """
+    """Yields the pieces of a catalog."""
     catalog = json_value(text, options.name)
     strings, source = catalog.members.get("strings"), catalog.members.get("sourceLanguage")
     if strings is None or source is None or source.text is None:

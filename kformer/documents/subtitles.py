@@ -75,11 +75,7 @@ def _seconds(groups):
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
-    """Yields the sentences of subtitles, each with the breaks of its lines and cues as codes.
-
-    Raises:
-        ValueError: No line has the times of a cue.
-    """
+    """Yields the sentences of subtitles, each with the breaks of its lines and cues as codes."""
     found_cues = [*cues(text)]
     bare = text.strip("\ufeff \t\r\n")
     has_times = found_cues or any(map(_TIMES.match, text.splitlines()))
@@ -144,13 +140,7 @@ def _voice(text, line):
 
 
 def _starts_anew(text, line, voice):
-    """Returns whether a line is another speaker's than the lines before it.
-
-    Args:
-        text: The document.
-        line: `Line`.
-        voice: Name of the last speaker before it; "" if none is named.
-    """
+    """Returns whether a line is another speaker's than the lines before it."""
     if _SPEAKER.match(text, line.start, line.end):
         return True
     return (_voice(text, line) or voice) != voice

@@ -243,7 +243,6 @@ def word_pair(source: str, target: str, attention: np.ndarray | None = None) -> 
     """Returns the words of a sentence and of its translation.
 
     Args:
-        source, target: Texts.
         attention: float array (words of the target, words of the source), where words are between
             spaces, as of `kformer.WordAlignment`; None if it is not known.
     """

@@ -27,11 +27,7 @@ _PREFIX = re.compile(r"<((?:[\w.-]+:)?)")  # Of the namespace.
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
-    """Yields the segments of a document.
-
-    Raises:
-        ValueError: It is not well-formed, or no XLIFF.
-    """
+    """Yields the segments of a document."""
     reader = _XliffReader(text)
     for token in xml_tokens(text, options.name):
         if not reader.names and token.kind == "start" and token.name != "xliff":

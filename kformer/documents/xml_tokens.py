@@ -54,15 +54,7 @@ def declared_encoding(content: bytes) -> str | None:
 
 
 def xml_tokens(text: str, name: str) -> Iterator[XmlToken]:
-    """Yields the tokens of a document; joined, they are the document.
-
-    Args:
-        text: The characters of the document.
-        name: Its name, for messages.
-
-    Raises:
-        ValueError: It is not well-formed, declares entities, or is nested too deeply.
-    """
+    """Yields the tokens of a document; joined, they are the document."""
     content = text.encode("utf-8", "surrogatepass")
     events, places = _Events(name), _Places(content)
     waiting: tuple | None = None

@@ -20,17 +20,7 @@ _SIGNATURE = "translate"
 
 
 def read_translator(tflite: Path, folder: Path) -> dict[str, Any]:
-    """Returns the metadata of a file that an app can translate with.
-
-    Args:
-        tflite: The file.
-        folder: The project's new folder.
-
-    Raises:
-        FileNotFoundError: The file is missing.
-        IsADirectoryError: The folder exists.
-        ValueError: The file holds no translator, or does not take text.
-    """
+    """Returns the metadata of a file that an app can translate with."""
     check_writable(folder)
     metadata = read_metadata(tflite)
     check_kind(tflite, metadata, TRANSLATOR)
@@ -45,12 +35,7 @@ def read_translator(tflite: Path, folder: Path) -> dict[str, Any]:
 
 
 def project_values(tflite: Path, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of the templates by their names.
-
-    Args:
-        tflite: The file.
-        metadata: Its metadata.
-    """
+    """Returns the values of the templates by their names."""
     languages = [metadata.get(f"{side}_language") for side in ("source", "target")]
     several = metadata.get("target_languages", {})
     name = "Translator"
@@ -92,16 +77,10 @@ def write_project(
     """Writes the folder of a project.
 
     Args:
-        package: The package with the project's files.
-        tflite: The `.tflite` file.
-        folder: A new folder.
         files: A path in the project -> a file of `package`, or `MODEL` or `LICENCE`. The text of
             the files in `values` is given there; the others are copied.
         values: The name of a file -> its text.
         publication: `kformer.files.Publication` that the project is part of; if None, its own.
-
-    Returns:
-        `Path` of the folder.
     """
     templates = resources.files(package)
     licence = resources.files("kformer.export.web") / LICENCE

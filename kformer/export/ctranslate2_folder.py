@@ -71,9 +71,6 @@ def write_model(
 
     Args:
         transformer: `kformer.Transformer` that computes in float32.
-        folder: An empty folder.
-        source, target: `Vocabulary` of each side.
-        longest: Positions that a source or a translation may need, their ends included.
         precision: Of the weights: "float32", "float16" or "int8".
         prefix: A token that CTranslate2 puts before every source; None for none.
         head: The attention by which CTranslate2 aligns words; None for the mean of the last layer.

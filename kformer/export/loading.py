@@ -77,9 +77,6 @@ def saved_kind(path: str | Path) -> Kind:
     """Returns the kind of the model at `path`, whatever its form, without loading it.
 
     A `.keras` file of others counts as a translator, whose class refuses it.
-
-    Raises:
-        FileNotFoundError, ValueError: As for `load`.
     """
     path = model_file(path)
     form = saved_form(path)
@@ -106,12 +103,7 @@ def named_model(name: str | Path) -> Path:
 
 
 def saved_form(path: str | Path) -> str:
-    """Returns "keras", "saved_model", "tflite", "ctranslate2" or "route", by what is at `path`.
-
-    Raises:
-        FileNotFoundError: There is no such file or folder.
-        ValueError: It is none of these.
-    """
+    """Returns "keras", "saved_model", "tflite", "ctranslate2" or "route", by what is at `path`."""
     path = Path(path)
     if path.is_dir():
         if all((path / name).is_file() for name in _CTRANSLATE2):

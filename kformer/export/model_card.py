@@ -41,9 +41,6 @@ def model_card(
     """Returns the model card of an export.
 
     Args:
-        form: The form in words, such as "SavedModel".
-        facts: Those of the export's report: kind, languages, licence, sizes, search and limits, and
-            the results of its check, if there was one.
         training: Facts about the training run, as JSON: `files`, a dict of sides, each a list of
             files with `name`, `sha256` and, if known, `bytes`; `pairs`; `recipe`, a dict of
             numbers; and `best`, the scores of the chosen epoch. None if they are not known.

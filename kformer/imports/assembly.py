@@ -70,18 +70,9 @@ def assemble(
     """Returns the translator.
 
     Args:
-        models: The `ModelProto`s of the SentencePiece models of both sides.
-        tables: The `IdTable`s of both sides; they may be one.
-        network: `PretrainedNetwork`.
-        longest: Largest number of ids of a source.
         prefix: A piece that stands before every source; None for none.
         languages: dict from a target language's code to the piece that stands before sources to
             choose it; None if there is no choice.
-        about, search_defaults, alignment_head: Attributes of the `kformer.Translator`.
-
-    Raises:
-        ValueError: A weight is missing, has another shape than the settings demand, or holds
-            numbers that are not finite.
     """
     source, target = tables
     missing = missing_pieces(models[0], source)
@@ -105,12 +96,6 @@ def assemble(
 
 def head_of(layer: int, heads: int, settings: dict) -> AlignmentHead | None:
     """Returns the head whose attention aligns words in the original.
-
-    Args:
-        layer: Index of a layer of the decoder, from 0 on, or from -1 backwards.
-        heads: Number of first heads whose attention is averaged; 0 for all. Of several, but not
-            all, the mean of all comes closest.
-        settings: Of the `PretrainedNetwork`.
 
     Returns:
         `AlignmentHead`; None if there is no such layer.
@@ -139,10 +124,8 @@ def network_with(
     """Returns the `PretrainedNetwork` of three tables of vectors; equal ones become one.
 
     Args:
-        settings, bias, layers, sines_first: Attributes of the `PretrainedNetwork`.
         matrices: The tables of source, target and output, each float (V, D). Missing rows become
             zeros, so that each id of a side has one.
-        tables: The `IdTable`s of both sides.
     """
     source, target, output = matrices
     shared = tables[0] == tables[1] and np.array_equal(source, target)
@@ -167,14 +150,7 @@ def with_rows(table: np.ndarray, number: int):
 
 
 def make_transformer(network: PretrainedNetwork, ids: IdTable, unknown_ids: int) -> Transformer:
-    """Returns the `Transformer`.
-
-    Args:
-        network: `PretrainedNetwork`.
-        ids: `IdTable` of the source.
-        unknown_ids: Number of source ids after the ids of the table, with the unknown id's
-            vector. As target ids they are never chosen.
-    """
+    """Returns the `Transformer`."""
     shared = network.target is None
     bias = network.bias
     for name in ("source", "target", "output", "bias"):
@@ -321,9 +297,6 @@ def tensor2tensor_positions(d_model: int, first: int) -> dict:
 
     [tensor2tensor](https://github.com/tensorflow/tensor2tensor) had them first. Marian counts
     them from 0, OpenNMT-tf from 1, fairseq from 2.
-
-    Raises:
-        ValueError: `d_model` is too small for two waves.
     """
     if d_model < 4:
         raise ValueError(f"The width must be at least 4. Received: d_model={d_model}.")

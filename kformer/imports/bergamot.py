@@ -181,14 +181,7 @@ def _free_reserved(model):
 
 
 def read_facts(weights: Path) -> dict:
-    """Returns the facts about a model of the files beside its weights, for `Translator.about`.
-
-    Args:
-        weights: The file of weights, whose name may contain a pair of languages.
-
-    Raises:
-        ValueError: A file is damaged.
-    """
+    """Returns the facts about a model of the files beside its weights, for `Translator.about`."""
     folder, about = weights.parent, read_card(weights.parent)
     facts: _Metadata = {}
     if match := _IN_NAME.fullmatch(weights.name):

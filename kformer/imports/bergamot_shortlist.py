@@ -40,16 +40,7 @@ class LexicalTable(NamedTuple):
 
 
 def read_lexical_table(path: Path, sizes: tuple[int, int]) -> LexicalTable:
-    """Reads a file, which may be packed by gzip.
-
-    Args:
-        path: The file.
-        sizes: Numbers of source and target ids in Marian.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: It is damaged, or belongs to other vocabularies.
-    """
+    """Reads a file, which may be packed by gzip."""
 
     def check(fits, why):
         if not fits:
@@ -88,8 +79,6 @@ def shortlist_of(table: LexicalTable, translator: Translator, is_shared: bool) -
     batch; here each source has its own.
 
     Args:
-        table: `LexicalTable`.
-        translator: The translator.
         is_shared: Whether both sides have one vocabulary.
     """
     number = len(table.starts) - 1

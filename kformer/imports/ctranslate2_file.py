@@ -51,12 +51,7 @@ _TOKENS = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
 
 
 def as_current(kind: str, revision: int, variables: dict) -> tuple[str, dict]:
-    """Returns the kind and the variables that a model would have today.
-
-    Args:
-        kind, revision: Of the model. Variables of other kinds than a Transformer are not changed.
-        variables: dict by name.
-    """
+    """Returns the kind and the variables that a model would have today."""
     if kind not in (KIND, *_HEADS):
         return kind, variables
     if revision == 1:
@@ -147,9 +142,6 @@ def read_variables(path: Path) -> ModelFile:
 
     Weights of 8 and 16 bits become float32. CTranslate2 computes with the same numbers, and also
     rounds the vectors that it multiplies with them.
-
-    Raises:
-        ValueError: The file is damaged, or of a newer version.
     """
     check_file(path)
     content = _Content(path.read_bytes())

@@ -97,14 +97,7 @@ class CTranslate2Weights:
         return None if None in values else head_of(*map(int, values), settings)
 
     def network(self, tables: Any, sizes: Any, padding_id: int) -> PretrainedNetwork:
-        """Returns the `PretrainedNetwork`.
-
-        Args:
-            tables: The `IdTable`s of source and target. Ids without a row in the weights get zeros,
-                and are never chosen if the output has a bias.
-            sizes: Numbers of pieces of both sides that have vectors in CTranslate2.
-            padding_id: The id of padding.
-        """
+        """Returns the `PretrainedNetwork`."""
         left = dict(self._variables)
         settings = {name: self._take_both(left, name) for name in _SETTINGS}
         source, target = self._take(left, _SOURCE), self._take(left, _TARGET)

@@ -39,13 +39,6 @@ def search_of_transformers(config: Mapping, where: str) -> dict:
 
     `generate` counts the start id in lengths. `forced_eos_token_id`, the end at the largest
     length, changes no text.
-
-    Args:
-        config: Content of the files.
-        where: Path of the folder, for messages.
-
-    Warns:
-        UserWarning: The model has settings of `generate` that the search cannot follow.
     """
     left = {
         name: config[name]
@@ -93,15 +86,7 @@ def _lengths(config):
 
 
 def search_of_marian(settings: Mapping, where: str) -> dict:
-    """Returns the search defaults of Marian's settings, such as decoder.yml.
-
-    Args:
-        settings: dict of strings.
-        where: Path of the folder, for messages.
-
-    Warns:
-        UserWarning: The model has settings that the search cannot follow.
-    """
+    """Returns the search defaults of Marian's settings, such as decoder.yml."""
     numbers = {}
     for name, default in (
         ("beam-size", None),
@@ -147,19 +132,7 @@ def _with_warning(options, left, where):
 
 
 def forbidden_ids(config: Mapping, size: int, where: str) -> set[int]:
-    """Returns the ids that `generate` never chooses: bad words and suppressed ids.
-
-    Args:
-        config: Content of config.json and generation_config.json.
-        size: Number of target ids.
-        where: Path of the folder, for messages.
-
-    Raises:
-        ValueError: There is no such id.
-
-    Warns:
-        UserWarning: There are "bad words" of several ids.
-    """
+    """Returns the ids that `generate` never chooses: bad words and suppressed ids."""
     words = config.get("bad_words_ids") or []
     try:
         several = [ids for ids in words if len(ids) != 1]

@@ -56,12 +56,7 @@ def language_pieces(
     A model with one label only was trained with it, so it stands before every source.
 
     Args:
-        table: Of the source.
         code: The language of all translations; None to choose at each.
-        where: Path of the model, for messages.
-
-    Raises:
-        ValueError: The model does not have the language.
     """
     languages = table.languages
     if code is None:
@@ -76,16 +71,7 @@ def language_pieces(
 
 
 def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTable:
-    """Returns the table of a vocabulary.
-
-    Args:
-        ids: The id of each piece.
-        special: Ids of "end", "padding" and "start".
-        where: Path of the vocabulary, for messages.
-
-    Raises:
-        ValueError: Ids are missing, or special ones are not there.
-    """
+    """Returns the table of a vocabulary."""
     pieces = piece_ids(ids, where)
     unknown = "<unk>"
     if unknown not in ids or not all(0 <= i < len(pieces) for i in special.values()):
@@ -116,13 +102,7 @@ def piece_ids(ids: dict[str, int], where: str) -> list[str]:
 
 
 def with_common_padding(vocabularies: list, names: Iterable[str]) -> tuple[str, list]:
-    """Returns the piece for padding, and both vocabularies with it at the same id.
-
-    Args:
-        vocabularies: Lists of pieces, of both sides.
-        names: Pieces that may stand for padding. If none of them has the same id on both sides, a
-            new one is appended to both vocabularies.
-    """
+    """Returns the piece for padding, and both vocabularies with it at the same id."""
     source, target = vocabularies
     for piece in names:
         if piece in source and piece in target and source.index(piece) == target.index(piece):
@@ -139,9 +119,6 @@ def read_model(model: bytes, name: str):
     """Returns the `ModelProto` of a SentencePiece model, given as bytes.
 
     A model of characters becomes a unigram model that splits text likewise.
-
-    Raises:
-        ValueError: The bytes are neither; the message contains the `name` of the file.
     """
     try:
         proto = _PROTO.ModelProto.FromString(model)
@@ -181,15 +158,7 @@ def missing_pieces(proto: Any, table: IdTable) -> list[str]:
 def with_ids_of(
     proto: Any, table: IdTable, unused: Sequence[str] = (), prefixes: Iterable[str] = ()
 ) -> bytes:
-    """Returns a SentencePiece model that splits text as `proto` does, into ids of the table.
-
-    Args:
-        proto: The `ModelProto` of one side. A piece of it that is not in `table` is no longer used.
-        table: `IdTable`.
-        unused: Pieces of further ids, after the ids of the table; they never split text.
-        prefixes: Pieces of the table that stand before texts, and have no text of their own. Other
-            pieces that name a language are no longer used.
-    """
+    """Returns a SentencePiece model that splits text as `proto` does, into ids of the table."""
     entries = {entry.piece: entry for entry in proto.pieces}
     special = {
         table.end: _PIECE.CONTROL,

@@ -27,15 +27,7 @@ _CITATION = re.compile(
 
 
 def read_card(folder: Path) -> dict:
-    """Returns licence, languages and citation of a model, from the card in its folder.
-
-    Returns:
-        dict with "licence", str; "languages", list of their codes; and "citation", str, each only
-        if the card has it; {} without a card.
-
-    Raises:
-        ValueError: The head of the card is no YAML.
-    """
+    """Returns licence, languages and citation of a model, from the card in its folder."""
     path = folder / CARD
     if not path.is_file():
         return {}
@@ -135,17 +127,7 @@ def translator_of(
     prefix: str | None = None,
     languages: dict[str, str] | None = None,
 ) -> Translator:
-    """Returns the translator of files that were read.
-
-    Args:
-        files: `MarianFolder` or `MarianModel`.
-        network: Its `PretrainedNetwork`.
-        about: Attribute of the `kformer.Translator`.
-        prefix, languages: As for `assemble`.
-
-    Raises:
-        ValueError: The weights do not fit the settings.
-    """
+    """Returns the translator of files that were read."""
     longest = files.config.get("max_position_embeddings", _LONGEST)
     layer = files.config.get("alignment_layer")
     head = None if layer is None else head_of(layer, 1, network.settings)

@@ -76,11 +76,7 @@ class MarianBinary:
         return [*self._items]
 
     def array(self, name: str) -> np.ndarray:
-        """Returns an array: int8 as it is, float32 otherwise.
-
-        Raises:
-            ValueError: Its int8 weights have no valid multiplier.
-        """
+        """Returns an array: int8 as it is, float32 otherwise."""
         item = self._items[name]
         size = math.prod(item.shape)
         dtype = "<f4" if item.type == "float32" else np.int8

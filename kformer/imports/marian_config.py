@@ -55,13 +55,6 @@ def network_config(settings: Mapping, where: str) -> dict:
 
     And "activation", "cell" and "norm_first" of `Transformer`; and "alignment_layer", the index of
     the decoder's layer that aligns words, if it is named.
-
-    Args:
-        settings: Settings of Marian, as YAML has them.
-        where: Path of the model, for messages.
-
-    Raises:
-        ValueError: A `Transformer` cannot compute the network, or a number is missing.
     """
     _check(settings, _NEEDED, where)
     cell = _CELLS[_value(settings, "transformer-decoder-autoreg", _NEEDED)]

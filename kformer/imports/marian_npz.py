@@ -11,15 +11,7 @@ _SETTINGS = ("{}.decoder.yml", "decoder.yml")  # For translating; {} is the name
 
 
 def open_npz(path: Path) -> MarianModel:
-    """Returns the model of a folder, or of one of several .npz files in it.
-
-    Args:
-        path: The .npz file; or the folder, if it holds one .npz file beside an optimizer's state.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: A file is damaged, or it is not clear which file is meant.
-    """
+    """Returns the model of a folder, or of one of several .npz files in it."""
     weights = _chosen(path)
     settings = _beside(weights)
     names = settings.get("vocabs", [])

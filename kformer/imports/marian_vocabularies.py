@@ -70,17 +70,7 @@ _OTHERS = {  # Files of other ways to split text.
 
 
 def vocabulary_files(folder: Path, names: Sequence[str]) -> list[Path]:
-    """Returns the files of both vocabularies in a folder.
-
-    Args:
-        folder: The folder.
-        names: Paths that Marian's settings list as `vocabs`, of both sides; only their last part is
-            used. [] if there are none.
-
-    Raises:
-        FileNotFoundError: There is none.
-        ValueError: It is not clear which file belongs to which side.
-    """
+    """Returns the files of both vocabularies in a folder."""
     for pattern, words in _OTHERS.items():
         if refused := sorted(folder.glob(pattern)):
             raise ValueError(

@@ -27,12 +27,8 @@ def network_of(
     """Returns the `PretrainedNetwork` of a folder.
 
     Args:
-        folder: `MarianFolder` or `MarianModel`.
         as_transformers: Whether to compute positions and norms as the port to transformers does,
             instead of as Marian does, which trained the weights.
-
-    Raises:
-        ValueError: A table is missing, or has another shape than config and vocabulary demand.
     """
     arrays = folder.arrays()
     source, target, output = _take_tables(arrays, folder)

@@ -31,17 +31,7 @@ _GATE = ".feed_forward.w_3."
 
 
 def tables_of(vocabularies: Any, path: Path, toolkit: str, start: str = START) -> list[IdTable]:
-    """Returns the `IdTable`s of both sides, with padding at the same id.
-
-    Args:
-        vocabularies: Lists of pieces, of source and target. The source may lack start and end:
-            these get ids after its own.
-        path, toolkit: For messages.
-        start: The piece that starts a translation.
-
-    Raises:
-        ValueError: Special pieces are missing.
-    """
+    """Returns the `IdTable`s of both sides, with padding at the same id."""
     special = {"end": END, "unknown": UNKNOWN, "start": start}
     source, target = vocabularies
     source = [*source, *(piece for piece in special.values() if piece not in source)]

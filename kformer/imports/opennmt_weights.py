@@ -39,19 +39,7 @@ _EMBEDDING = "{}.embeddings.make_embedding"
 def network_of(
     content: dict, settings: ToolkitSettings, sizes: list, tables: list, path: Path
 ) -> PretrainedNetwork:
-    """Returns the `PretrainedNetwork` of a checkpoint.
-
-    Args:
-        content: Content of the file.
-        settings: Its settings.
-        sizes: Numbers of ids of source and target in the file.
-        tables: The `IdTable`s of both sides, which may have more ids: these get zeros.
-        path: For messages.
-
-    Raises:
-        ValueError: Weights are missing, or have other shapes than the vocabularies demand; or the
-            positions are no sines and cosines.
-    """
+    """Returns the `PretrainedNetwork` of a checkpoint."""
     generator = settings_in(content.get("generator"))
     weights = {**content["model"], **{f"generator.{n}": array for n, array in generator.items()}}
     source, target = (

@@ -19,10 +19,6 @@ def unpacked(path: str | Path) -> Iterator[Path]:
 
     An archive is a file whose name ends in .zip or .argosmodel. If all its members lie in one
     folder, this is the folder. Errors that are raised inside name the archive, not the copy.
-
-    Raises:
-        ValueError: The archive is damaged, leads outside its folder, or unpacks to far more bytes
-            than it has.
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES or path.is_dir():

@@ -26,11 +26,7 @@ _JOINERS = ("@@", "￭", "■", "##")  # Of subword-nmt, OpenNMT's tokenizer, Wo
 
 
 def pieces_in_lines(path: Path) -> list[str]:
-    """Returns the pieces of a vocabulary, one a line, in the order of their ids.
-
-    Raises:
-        ValueError: The file has over 64 MiB, is not UTF-8, or a piece occurs twice or is empty.
-    """
+    """Returns the pieces of a vocabulary, one a line, in the order of their ids."""
     check_file(path)
     size = path.stat().st_size
     try:
@@ -57,20 +53,7 @@ def needs_sentencepiece(pieces: list[str]) -> bool:
 
 
 def plain_model(pieces: list[str], special: Collection[str], where: str) -> tuple:
-    """Returns a SentencePiece model that splits text into `pieces`, and its names of them.
-
-    Args:
-        pieces: In the order of their ids. If all have a single character, text is split into
-            characters; else at spaces.
-        special: Pieces that are never text, such as the end.
-        where: Path of the vocabulary, for messages.
-
-    Returns:
-        The `ModelProto`; and a list of pieces, which write a space as SentencePiece does.
-
-    Raises:
-        ValueError: The pieces are parts of words, which another tool has marked.
-    """
+    """Returns a SentencePiece model that splits text into `pieces`, and its names of them."""
     text = [piece for piece in pieces if piece not in special and not _MARKED.fullmatch(piece)]
     marked = [piece for piece in text if len(piece) > 1 and any(j in piece for j in _JOINERS)]
     if marked:
@@ -109,11 +92,6 @@ def read_models(
         folder: Their folder by default: source.spm; and target.spm if it exists, else the model of
             the sources.
         source, target: Paths of other files; or None.
-        whose: Noun phrase for the folder in messages, such as "A folder of CTranslate2".
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: A file is no unigram model of SentencePiece.
     """
     if source is None and not (folder / SOURCE_MODEL).is_file():
         raise FileNotFoundError(

@@ -128,10 +128,6 @@ def read_state_dict(state_dict: Mapping[str, Any] | str | Path) -> dict:
             "state_dict", "model_state_dict" or "model"; or the path of a `.safetensors`, `.pt`,
             `.pth` or `.bin` file, which is read without PyTorch; or of the `.index.json` of one in
             shards.
-
-    Raises:
-        FileNotFoundError: There is no such file, or a shard is missing.
-        ValueError: The file has another format, or a weight is no array of floats.
     """
     if isinstance(state_dict, Mapping):
         wrapped = (state_dict.get(name) for name in _WRAPPED)

@@ -13,17 +13,7 @@ _STANDARD = ("argparse",)
 
 
 def read_checkpoint(path: Path, toolkit: str, packages: Collection[str] = ()) -> dict:
-    """Returns the content of the file: a dict by name.
-
-    Args:
-        path: The file.
-        toolkit: Name of the toolkit that wrote it, for messages.
-        packages: Packages whose objects it may hold.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: It holds something else.
-    """
+    """Returns the content of the file: a dict by name."""
     if not path.exists():
         raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
     content = read_tensors(path, (*_STANDARD, *packages))
@@ -58,11 +48,7 @@ class ToolkitSettings:
         raise ValueError(f"{rule} Received: {received} in {self._path!r}.")
 
     def refuse_features(self, features: dict[str, str]):
-        """Raises a ValueError if a setting turns on a feature that a `Transformer` lacks.
-
-        Args:
-            features: Words by the name of the setting.
-        """
+        """Raises a ValueError if a setting turns on a feature that a `Transformer` lacks."""
         for name, words in features.items():
             if self.values.get(name):
                 self.refuse(f"Models of {self._toolkit} with {words} cannot be imported.", name)

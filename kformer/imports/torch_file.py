@@ -51,16 +51,7 @@ class Record:
 
 
 def read_tensors(path: Path, packages: Collection[str] = ()):
-    """Returns the content of the file at `path`, usually a dict of arrays by name.
-
-    Args:
-        path: The file.
-        packages: Packages whose objects become a `Record`.
-
-    Raises:
-        ValueError: The file is damaged, or its pickle names something that is no part of a tensor,
-            nor of `packages`.
-    """
+    """Returns the content of the file at `path`, usually a dict of arrays by name."""
     if path.is_file():
         check_file(path)
     try:

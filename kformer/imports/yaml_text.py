@@ -16,10 +16,6 @@ def read_yaml(path: Path, text: str | None = None) -> dict:
     """Returns the mapping in a file, or in a `text` of it; {} if it is empty.
 
     No tag is followed, so nothing from the file is run.
-
-    Raises:
-        ValueError: It is no YAML, or no mapping, has over 64 MiB, or repeats a list or mapping by
-            an alias: a few lines of aliases can stand for more values than memory holds.
     """
     import yaml  # Only an import needs it.
 

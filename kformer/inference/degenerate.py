@@ -17,9 +17,6 @@ def degenerate_flags(source: Sequence[int], target: Sequence[int]) -> tuple[str,
 
     "length ratio": one side has more than 3 times the ids of the other plus 10; or the target is
     empty and the source is not.
-
-    Args:
-        source, target: sequences of ids, without start, end and padding.
     """
     flags = []
     times = repetitions(target)
@@ -52,11 +49,7 @@ TOO_LONG = "prompt too long"  # A flag of an export's answer.
 
 
 def check_prompts(flags: Iterable[tuple[str, ...]]):
-    """Raises ValueError for the first prompt that was too long to be continued.
-
-    Args:
-        flags: Of the answer to each prompt.
-    """
+    """Raises ValueError for the first prompt that was too long to be continued."""
     for number, raised in enumerate(flags, start=1):
         if TOO_LONG in raised:
             raise ValueError(

@@ -79,12 +79,7 @@ class ModelFacts:
         return reads_marks(self.about, TERMS)
 
     def options(self, chosen: Mapping[str, Any]) -> SearchOptions:
-        """Returns the complete options of a search, from those that a caller chose.
-
-        Raises:
-            TypeError: There is no such option.
-            ValueError: An option is out of range, or was chosen when the form was exported.
-        """
+        """Returns the complete options of a search, from those that a caller chose."""
         if not chosen:
             return self.search
         options = with_defaults(chosen, self.search.given)

@@ -84,9 +84,6 @@ def force_terms(
     if a sentence has too many.
 
     Args:
-        glossary: `kformer.Glossary`.
-        sentences: Sources.
-        translations: As many translations, which were made without regard to the terms.
         score: Scores translations: callable (numbers of sentences, translations) -> as many
             `Draft`.
         go_on: Translates: callable (numbers of sentences, beginnings of translations) -> as many
@@ -94,9 +91,6 @@ def force_terms(
         lose: callable (numbers of sentences, other sources, translations) -> for each
             translation what its words, between spaces, lose in log-probability with that source.
             None if the model cannot.
-
-    Returns:
-        `Forced` of each sentence with terms, by its number.
     """
     all_terms = enumerate(map(glossary.find, sentences))
     occurrences = {number: terms for number, terms in all_terms if terms}
@@ -152,12 +146,7 @@ def _replaced_words(best, left, lose) -> dict[int, tuple[int, int]]:
 def word_losses(
     pieces: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> list[float]:
-    """Returns what each word loses in log-probability.
-
-    Args:
-        pieces: The pieces of a text, without its end.
-        before, after: The log-probability of each of them.
-    """
+    """Returns what each word loses in log-probability."""
     losses: list[float] = []
     for piece, first, second in zip(pieces, before, after, strict=True):
         if piece.startswith(SPACE) or not losses:
@@ -216,11 +205,7 @@ def _best_drafts(candidates, rate, score, go_on) -> dict[int, _Rated]:
 def candidates_with(
     text: str, occurrence: Occurrence, replaced: tuple[int, int] | None = None
 ) -> list[Candidate]:
-    """Returns translations with a term that `text` lacks, each another text.
-
-    Args:
-        replaced: Where the word is that stands for the term so far, if that is known.
-    """
+    """Returns translations with a term that `text` lacks, each another text."""
     term, words = occurrence.translation, _words(text)
     if not words:
         return [Candidate(term, term)]

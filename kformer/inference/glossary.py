@@ -190,15 +190,7 @@ class Glossary:
 
 
 def check_glossary(value: Any, **refused: Any) -> Glossary | None:
-    """Returns the argument `glossary`: a `Glossary`, a mapping that becomes one, or None.
-
-    Args:
-        **refused: Arguments that do not go with a glossary, by name; the set ones are true.
-
-    Raises:
-        TypeError: It is something else.
-        ValueError: It does not have the terms of a glossary, or one of `refused` is set.
-    """
+    """Returns the argument `glossary`: a `Glossary`, a mapping that becomes one, or None."""
     if value is None:
         return None
     names = [name for name, is_set in refused.items() if is_set]

@@ -125,7 +125,6 @@ class QualityEstimate:
 
         Args:
             evidence: Numbers, or arrays or tensors (N,).
-            ops: As for `Evidence.features`.
         """
         log_odds = self.bias
         for name, feature in zip(FEATURES, evidence.features(ops), strict=True):
@@ -138,13 +137,7 @@ class QualityEstimate:
 
 
 def estimate_in(config: Mapping[str, Any] | None, rule: str, path: Any) -> QualityEstimate | None:
-    """Returns the estimate in the settings of a saved form; None for None.
-
-    Args:
-        config: Of `QualityEstimate.get_config`.
-        rule: The message of the ValueError for another config.
-        path: Path of the saved form, for that message.
-    """
+    """Returns the estimate in the settings of a saved form; None for None."""
     try:
         return QualityEstimate.from_config(config)
     except (TypeError, ValueError) as error:
@@ -161,8 +154,6 @@ def fit_estimate(
 
     Args:
         evidence: Arrays (N,).
-        scores: N sentence scores, 0 to 1.
-        is_plain: For each translation whether its source is not disturbed.
     """
     scores, is_plain = np.asarray(scores, float), np.asarray(is_plain, bool)
     features = np.stack(evidence.features(), axis=1)  # (N, F)

@@ -293,12 +293,7 @@ def chosen_options(
     """Returns the options that the caller of a method gave, by name.
 
     Args:
-        method: The method; its other arguments are proposed for an unknown name, too.
         options: The argument `options`; None for none.
-        named: Options by name.
-
-    Raises:
-        TypeError: `options` is something else, or there is no such name.
     """
     if named:
         check_names(method.__name__, named, _names_of(method))
@@ -329,10 +324,6 @@ def with_defaults(chosen: Mapping[str, Any], defaults: Mapping[str, Any]) -> Sea
 
     A caller who asks for samples gets no beams, whatever the model's defaults; a caller who asks
     for a number of beams or for `sample=False` gets no samples.
-
-    Args:
-        chosen: The caller's options by name.
-        defaults: The model's `kformer.Translator.search_defaults` by name.
     """
     useless: tuple[str, ...] = ()
     if chosen.get("sample"):

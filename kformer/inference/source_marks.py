@@ -40,8 +40,6 @@ def marked_sources(glossary: Any, sentences: Sequence[str], about: Mapping[str, 
 
     Args:
         glossary: `kformer.Glossary`, or None.
-        sentences: Sentences.
-        about: Metadata of the model.
     """
     if glossary is None or not reads_marks(about, TERMS):
         return [*sentences]
@@ -54,12 +52,7 @@ def without_marks(text: str) -> str:
 
 
 def with_terms(sentence: str, occurrences: Sequence[Occurrence]) -> str:
-    """Returns a sentence with the translation of each term behind it.
-
-    Args:
-        sentence: The sentence.
-        occurrences: Of `Glossary.find`. Without any, the sentence stays as it is.
-    """
+    """Returns a sentence with the translation of each term behind it."""
     if not occurrences:
         return sentence
     text, parts, done = normalized(sentence), [], 0

@@ -65,12 +65,7 @@ class SplitTranslation:
 
 
 def check_split(split: Any, source_language: str | None, prefixes: Any = None):
-    """Checks the arguments of `translate` that depend on each other.
-
-    Raises:
-        TypeError: `split` is not True or False.
-        ValueError: An argument does not go with `split`.
-    """
+    """Checks the arguments of `translate` that depend on each other."""
     if not check_flag("split", split) and source_language is not None:
         raise ValueError(
             "`source_language` is for `split`, which needs it to find the ends of sentences. "
@@ -97,12 +92,6 @@ def translate_split(
     Args:
         find: callable (sentences, progress) -> as many objects with `text` and `flags`, without
             warnings of sentences that were cut.
-        texts: list of strings, or another iterable of them.
-        source_language: As for `split_sentences`.
-        progress: Called with the number of texts done, in proportion to their sentences.
-
-    Warns:
-        UserWarning: A sentence was too long.
     """
     texts = as_texts(texts, "texts")
     steps = split_steps(texts, source_language)
@@ -131,10 +120,6 @@ def split_steps(
 
     It is `translate_split` for callers that translate in their own way: after each list of
     sentences, which are distinct, `send` as many objects with `text` and `flags`.
-
-    Args:
-        texts: list of strings.
-        source_language: As for `split_sentences`.
     """
     pieces = [split_pieces(text, source_language) for text in texts]
     sources = dict.fromkeys(piece.source for several in pieces for piece in several)

@@ -46,12 +46,8 @@ def facts_of(directions: Iterable[str], target_language: str | None = None) -> d
     """Returns the facts about a model that was trained in some directions, for `Translator.about`.
 
     Args:
-        directions: Such as "de-en".
         target_language: The only target language, of which the other directions are left out; None
             for all.
-
-    Returns:
-        dict with the "directions" and, if they have one source alone, the "source_language".
     """
     kept = [name for name in directions if target_language in (None, name.split("-")[1])]
     sources = {name.split("-")[0] for name in kept}
@@ -62,9 +58,6 @@ def zero_shot_directions(directions: Iterable[str]) -> list[str]:
     """Returns the directions between the languages of some directions that are not among these.
 
     Their targets are targets of the directions, too: no other language has a symbol.
-
-    Args:
-        directions: Such as ["de-en", "en-de", "fr-en"], for which "fr-de" is returned.
     """
     directions = [*directions]
     sources, targets = (

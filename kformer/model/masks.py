@@ -71,10 +71,6 @@ def with_four_axes(mask: Any, shape: Any):
     Args:
         mask: boolean tensor or array (Q, K), (B, Q, K) or (B, H, Q, K).
         shape: (B, H, Q, K); None for an unknown size.
-
-    Raises:
-        ValueError: The mask is not boolean, or has another shape. Otherwise three axes could be
-            taken for (H, Q, K), and numbers that should be added to scores for a mask.
     """
     if not hasattr(mask, "dtype"):
         mask = ops.convert_to_tensor(mask)

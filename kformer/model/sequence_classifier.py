@@ -182,7 +182,6 @@ def pool(vectors: Any, ids: Any, padding_id: int, pooling: str = "mean"):
     Args:
         vectors: float tensor (B, S, D), of `ids`.
         ids: int tensor (B, S), padded. The mean of a row of padding alone is 0.
-        padding_id: The id that does not count.
         pooling: "mean" over the real ids, or "first".
     """
     vectors = ops.cast(vectors, "float32")

@@ -40,9 +40,6 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
 
     matplotlib keeps a list of fonts from its first use. Fonts that are missing in it are looked for
     before a character is refused, so a font that was installed since then is found.
-
-    Raises:
-        ValueError: No installed font has some characters.
     """
     characters = {character for text in texts for character in text}
     missing = {mark for mark in characters if mark.isprintable() and not mark.isspace()}

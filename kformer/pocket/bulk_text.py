@@ -175,14 +175,7 @@ class _Spellings:
 
 
 def _model(read: _TableReader, source: SourcePlaces, vocab_size: int, unknown_id: int) -> bytes:
-    """Returns a SentencePiece model of the pieces, without replacements: a serialized ModelProto.
-
-    Args:
-        read: Reads the tables.
-        source: Their places.
-        vocab_size: Number of ids.
-        unknown_id: The id of characters without a piece.
-    """
+    """Returns a SentencePiece model of the pieces, a ModelProto, without replacements."""
     keys = _Automaton.read(read, source["pieces"])
     scores = (read(source["scores"]) * source["scale"]).tolist()
     pieces = {unknown_id: _piece("<unk>", 0, _UNKNOWN)}

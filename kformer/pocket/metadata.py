@@ -101,12 +101,7 @@ class _Format2(TypedDict):
 
 
 def read_metadata(path: Path) -> dict:
-    """Returns the metadata of the `.tflite` file at `path`.
-
-    Raises:
-        FileNotFoundError: The file or its metadata is missing.
-        ValueError: The metadata is broken, or newer than this kformer.
-    """
+    """Returns the metadata of the `.tflite` file at `path`."""
     check_file(path)
     content, place = _inside(path), path
     if content is None:

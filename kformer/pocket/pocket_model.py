@@ -138,11 +138,9 @@ class PocketModel:
         """Returns the answer to one row of ids, and whether its end is missing.
 
         Args:
-            worker: An idle worker.
             outputs: dict of arrays by name: the row's part of the outputs.
             source: list of its ids, the end id last.
             cut: Whether they are only the beginning of its text.
-            length: The static length of the signature.
         """
         raise NotImplementedError
 
@@ -154,8 +152,6 @@ class PocketModel:
 
         Args:
             run: (worker, job) -> list of (index of a text, its answer, whether it was cut).
-            jobs: list.
-            check: Called with the answers, before any warning.
         """
         answers, cuts = [None] * len(texts), []
         for done in self._team.map(run, jobs, len(texts)):

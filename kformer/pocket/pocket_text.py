@@ -49,11 +49,7 @@ class TextInFile:
         return text_into
 
     def inputs_of(self, text: str) -> dict:
-        """Returns the inputs, by name, of a signature that reads a text.
-
-        Raises:
-            ValueError: The file has several target languages, and none was chosen.
-        """
+        """Returns the inputs, by name, of a signature that reads a text."""
         if not self._language_input:
             check_target_language(None, self._languages)
         return {"source": self.bytes_of(text), **self._language_input}
@@ -94,13 +90,7 @@ class TextInFile:
         return text_in(result[self._output]), bool(result["truncated"][0])
 
     def why_cut(self, worker: Callable, text: str, did: str) -> str:
-        """Returns why the text or its translation was cut, for a warning.
-
-        Args:
-            worker: An idle worker.
-            text: The text.
-            did: A participle for the beginning of the text, such as "translated".
-        """
+        """Returns why the text or its translation was cut, for a warning."""
         result = worker("tokenize", **self.inputs_of(text))
         count = int(result["count"][0])
         if self.too_long(text):

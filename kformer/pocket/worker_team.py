@@ -59,16 +59,7 @@ class Team:
             return self._first
 
     def map(self, function: Callable, jobs: Sequence, texts: int):
-        """Yields `function(worker, job)` for each job, in order.
-
-        Args:
-            function: Callable.
-            jobs: list.
-            texts: Number of texts in them; several workers do not pay off for a few.
-
-        Raises:
-            ChildProcessError: A process ended; others take its place in later calls.
-        """
+        """Yields `function(worker, job)` for each job, in order."""
 
         def run(job):
             with self._worker() as worker:

@@ -33,12 +33,7 @@ def is_local(address: str) -> bool:
 
 
 def check_readable(address: str):
-    """Raises an error unless a file can be read at the address.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no file.
-        ValueError: It is a pipe or a device; or Beam lacks a package that its file system needs.
-    """
+    """Raises an error unless a file can be read at the address."""
     if is_local(address):
         check_file(address)
     elif not FileSystems.exists(address):

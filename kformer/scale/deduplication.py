@@ -117,12 +117,7 @@ class _Different(beam.DoFn):
 
 
 def parts_of(sizes: dict[int, int], pairs: int) -> dict[int, int]:
-    """Returns the part of each group, as `kformer.training.preparation.spill.Spill.parts` divides.
-
-    Args:
-        sizes: Number of pairs of each group.
-        pairs: Minimum number of pairs in a part.
-    """
+    """Returns the part of each group, as `Spill.parts` divides."""
     parts, part, pairs_in_part = {}, 0, 0
     for group, size in sorted(sizes.items()):
         parts[group] = part

@@ -100,11 +100,7 @@ def is_compressed(file: str) -> bool:
 
 
 def blocks_of(file: str, block: int = BLOCK) -> Iterator[ByteBlock]:
-    """Yields the blocks of a file, of `block` bytes each.
-
-    Raises:
-        ValueError: The file is empty.
-    """
+    """Yields the blocks of a file, of `block` bytes each."""
     size = size_of(file)
     if not size:
         raise ValueError(f"Text files must not be empty. Received: {file!r}.")

@@ -31,15 +31,7 @@ def errors_of_users():
 
 
 def pipeline_options(runner: str, flags: Sequence[str]) -> PipelineOptions:
-    """Returns the options of a pipeline.
-
-    Args:
-        runner: Name of the runner.
-        flags: Beam's options as on the command line, such as "--direct_num_workers=2".
-
-    Raises:
-        ValueError: Beam has no such option, or the value has the wrong type.
-    """
+    """Returns the options of a pipeline."""
     messages = io.StringIO()
     try:
         with contextlib.redirect_stderr(messages):  # The parser prints an error, and exits.
@@ -61,16 +53,7 @@ def pipeline_options(runner: str, flags: Sequence[str]) -> PipelineOptions:
 
 
 def run(build: Callable[[beam.Pipeline], None], options: PipelineOptions) -> PipelineResult:
-    """Runs a pipeline, and waits for its end.
-
-    Args:
-        build: Adds the transforms.
-        options: `pipeline_options`.
-
-    Raises:
-        ValueError: A worker raised a `UserError`, or there is no such runner.
-        RuntimeError: The pipeline failed.
-    """
+    """Runs a pipeline, and waits for its end."""
     try:
         name = options.view_as(StandardOptions).runner
         # Beam's own choice for this name may download a program first.

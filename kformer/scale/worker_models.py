@@ -70,12 +70,7 @@ class _Loaded:
 
 
 def check_is_export(path: str | Path):
-    """Checks that a saved form on this machine can translate on a runner.
-
-    Raises:
-        FileNotFoundError: It is missing.
-        ValueError: It is damaged, a .keras file or no translator.
-    """
+    """Checks that a saved form on this machine can translate on a runner."""
     form = saved_form(path)
     if form == "tflite":
         check_kind(path, read_metadata(Path(path)), TRANSLATOR)

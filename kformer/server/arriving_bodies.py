@@ -43,11 +43,7 @@ class Place:
         self._bodies, self._bytes = bodies, 0
 
     def grow(self, size: int):
-        """Takes room for more bytes.
-
-        Raises:
-            Refusal: There is none at the moment; what the request had is given back.
-        """
+        """Takes room for more bytes."""
         if not self._bodies.add(size):
             self.give_back()
             message = "The server has as many requests as it can hold. Received: another one."

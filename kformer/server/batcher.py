@@ -48,13 +48,6 @@ class Batcher:
         """Returns the answers to some rows.
 
         If the caller is cancelled, the rows that have not started are forgotten.
-
-        Args:
-            rows: Tuples of strings, such as a text and its target language.
-            key: Passed to `answer`; only rows of equal keys are answered together.
-
-        Raises:
-            Refusal: Too many characters wait; the status is 429.
         """
         if not rows:
             return []

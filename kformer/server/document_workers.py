@@ -34,17 +34,7 @@ class DocumentWorkers:
     def translate(
         self, job: DocumentJob, translator: Any, stop: "Stop"
     ) -> tuple[bytes, DocumentTranslation]:
-        """Returns the translated document and its report; called in a thread.
-
-        Args:
-            job: The document.
-            translator: Answers the questions of the process.
-            stop: Ends the process.
-
-        Raises:
-            ValueError, Refusal: The document is malformed, or takes too long.
-            ChildProcessError: The process was ended.
-        """
+        """Returns the translated document and its report; called in a thread."""
         process = self._idle.pop() if self._idle else _started()
         limit = threading.Timer(self._seconds, stop, ["late"])
         limit.daemon = True

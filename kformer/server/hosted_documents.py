@@ -65,11 +65,7 @@ class HostedDocuments:
         keep: Iterable[str] | None = None,
         glossary: Glossary | None = None,
     ) -> list[tuple[str, DocumentTranslation]]:
-        """Translates texts with markup, as `translate_markup` does.
-
-        Raises:
-            ValueError, Refusal: A text is malformed, or too many characters wait.
-        """
+        """Translates texts with markup, as `translate_markup` does."""
 
         def translate(translator):
             terms = glossary or model.glossary
@@ -88,10 +84,6 @@ class HostedDocuments:
         """Translates a document, as `translate_content` does.
 
         If the caller is cancelled, the process that translates it ends.
-
-        Raises:
-            ValueError, Refusal: It is malformed, takes too long, or too many characters wait when
-                it begins.
         """
         stop = Stop()
 
@@ -144,11 +136,7 @@ class WaitingTranslator:
     def split_translations(
         self, texts: Sequence[str], glossary: Glossary | None = None, **_languages: Any
     ) -> list[SplitTranslation]:
-        """Returns the translations of texts of many sentences.
-
-        Raises:
-            Refusal: The texts have too many characters, or too many wait.
-        """
+        """Returns the translations of texts of many sentences."""
         self._left -= sum(map(len, texts))
         if self._left < 0:
             raise Refusal(

@@ -253,16 +253,7 @@ def _step(steps, translations):
 
 
 def for_languages(models: Iterable[HostedModel], source: str | None, target: str) -> HostedModel:
-    """Returns the first translator from one language into another.
-
-    Args:
-        models: `HostedModel`s.
-        source: Code of the language of a text; "auto" for any.
-        target: Code of the language to translate into.
-
-    Raises:
-        Refusal: There is none; the message names the pairs that there are.
-    """
+    """Returns the first translator from one language into another."""
     translators = [model for model in models if model.kind is TRANSLATOR]
     for model in translators:
         if (source, target) in model.directions:

@@ -34,12 +34,7 @@ class HostedSignature(NamedTuple):
 
 
 def signatures_of(model: Any, kind: Kind) -> dict[str, HostedSignature]:
-    """Returns the functions of a model by name.
-
-    Args:
-        model: Of `kformer.load`.
-        kind: Its `Kind`.
-    """
+    """Returns the functions of a model by name."""
     signatures = _plain_signatures(model, kind)
     if model.facts.no_terms is None:
         answer = functools.partial(answer_with_terms, model)
@@ -69,7 +64,6 @@ def with_glossaries(signature: HostedSignature, answer: Callable) -> HostedSigna
     """Returns the function of rows that have a glossary each, such as a client sends.
 
     Args:
-        signature: The function without glossaries.
         answer: (columns, `kformer.Glossary`) -> rows.
     """
 

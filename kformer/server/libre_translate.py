@@ -55,16 +55,7 @@ class DetectRequest(TypedDict):
 async def translate(
     models: Sequence[HostedModel], documents: HostedDocuments, fields: dict[str, Any]
 ) -> tuple[HostedModel, dict[str, Any]]:
-    """Returns the model that answers a request of /translate, and its answer.
-
-    Args:
-        models: The models of the server.
-        documents: `HostedDocuments`.
-        fields: Checked by `TranslateRequest`.
-
-    Raises:
-        Refusal: No model has these languages, or a field is not supported.
-    """
+    """Returns the model that answers a request of /translate, and its answer."""
     form, keep = check_format(fields), _protected(fields.get("protected"))
     if str(fields.get("alternatives", 0)) != "0":
         raise Refusal(400, "This server has no alternatives. Received: alternatives other than 0.")
@@ -82,11 +73,7 @@ async def translate(
 
 
 def check_format(fields: dict[str, Any]) -> str:
-    """Returns the field `format`, "text" by default.
-
-    Raises:
-        Refusal: It is not among `FORMATS`.
-    """
+    """Returns the field `format`, "text" by default."""
     form = fields.get("format", FORMATS[0])
     if form not in FORMATS:
         known = " or ".join(map(repr, FORMATS))
@@ -98,9 +85,6 @@ def check_terms(fields: dict[str, Any]) -> Glossary | None:
     """Returns the `kformer.Glossary` of the field `glossary`; None if there is none, or no term.
 
     It is an object of terms with their translations, or the text of a TSV file.
-
-    Raises:
-        Refusal: It has other contents.
     """
     terms = fields.get("glossary")
     if not terms or (isinstance(terms, str) and not terms.strip()):
@@ -148,17 +132,7 @@ async def translate_file(
     fields: dict[str, Any],
     file: NamedFile,
 ) -> tuple[HostedModel, NamedFile, DocumentTranslation]:
-    """Returns the model that answers a request of /translate_file, the new file and its report.
-
-    Args:
-        models, documents: The models of the server, and `HostedDocuments`.
-        fields: Checked by `TranslateFileRequest`.
-        file: The file of the request, whose suffix is that of its kind.
-
-    Raises:
-        Refusal: No model has these languages, or the glossary is malformed.
-        ValueError: The file is malformed, or its suffix is of no kind.
-    """
+    """Returns the model that answers a request of /translate_file, the new file and its report."""
     model, languages = _chosen(models, fields)
     path = PurePosixPath(file.name.replace("\\", "/"))
     document_kind(path.name)
@@ -170,12 +144,7 @@ async def translate_file(
 
 
 def file_answer(url: str, report: DocumentTranslation) -> dict[str, Any]:
-    """Returns the answer of /translate_file: LibreTranslate's field, and the report.
-
-    Args:
-        url: Where the translated file can be fetched.
-        report: Of the translation.
-    """
+    """Returns the answer of /translate_file: LibreTranslate's field, and the report."""
     return {
         "translatedFileUrl": url,
         "segments": report.segments,
@@ -194,11 +163,7 @@ def languages(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
 
 
 def detect(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
-    """Returns the answer of /detect, which knows nothing of a text but who could have sent it.
-
-    Raises:
-        Refusal: The models have several source languages, which nothing here tells apart.
-    """
+    """Returns the answer of /detect, which knows nothing of a text but who could have sent it."""
     codes = {model.source_language for model in models}
     code = codes.pop()
     if codes or not code:

@@ -27,11 +27,7 @@ class TranslationsRequest(TypedDict):
 
 
 def model_named(models: Sequence[HostedModel], name: str) -> HostedModel:
-    """Returns the model of a name; "translator" is the first translator, too.
-
-    Raises:
-        Refusal: There is none; the message names the models.
-    """
+    """Returns the model of a name; "translator" is the first translator, too."""
     for model in models:
         if model.name == name:
             return model
@@ -45,16 +41,7 @@ def model_named(models: Sequence[HostedModel], name: str) -> HostedModel:
 async def translations(
     models: Sequence[HostedModel], documents: HostedDocuments, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """Returns the answer of /v1/translations, with the sentences, flags and quality of each text.
-
-    Args:
-        models: The models of the server.
-        documents: `HostedDocuments`.
-        fields: Checked by `TranslationsRequest`. Without a model, the languages choose it.
-
-    Raises:
-        Refusal: There is no such model, language or format, or the glossary is malformed.
-    """
+    """Returns the answer of /v1/translations, with sentences, flags and quality of each text."""
     form, glossary = check_format(fields), check_terms(fields)
     source, target = fields.get("source_language"), fields.get("target_language")
     if "model" in fields:

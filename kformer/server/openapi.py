@@ -15,7 +15,6 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
     """Returns the document.
 
     Args:
-        names: Names of the models.
         needs_key: Whether requests need a key.
     """
     model = {"type": "string", "enum": names}

@@ -31,15 +31,7 @@ def check_version(model: HostedModel, version: str | None, label: str | None):
 
 
 def inputs_of(model: HostedModel, fields: dict[str, Any]) -> tuple[str, dict[str, list[str]]]:
-    """Returns the name of the signature that a request asks for, and its inputs by name.
-
-    Args:
-        model: The model.
-        fields: Checked by `PredictRequest`.
-
-    Raises:
-        Refusal: The model has no such signature, or the inputs are not its own.
-    """
+    """Returns the name of the signature that a request asks for, and its inputs by name."""
     name = fields.get("signature_name") or "serving_default"
     if not (signature := model.signatures.get(name)):
         names = ", ".join(model.signatures)
@@ -57,9 +49,6 @@ async def predict(
     """Returns the answer of predict.
 
     Args:
-        model: The model.
-        signature: The name of one of its signatures.
-        columns: The inputs of the signature by name.
         by_row: Whether the answer has a row for each text, or a list for each output.
     """
     rows = await model.rows(signature, columns)

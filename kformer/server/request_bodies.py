@@ -35,14 +35,9 @@ async def read_body(
     """Returns the body of a request.
 
     Args:
-        request: The request.
         most: The largest number of bytes.
         seconds: Time that the client has to send it.
         place: Grows with the bytes that have come.
-
-    Raises:
-        Refusal: It is too large (413), comes too slowly (408), or has no place (429).
-        ClientGone: The client has closed the connection.
     """
     declared, body, readable = declared_size(request), bytearray(), max(most, _DISCARDED)
     size, refusal = 0, _too_large(most) if declared > most else None
@@ -92,14 +87,6 @@ def fields_of(body: bytes, content_type: str, schema: Any) -> dict:
     `curl -d` names a form, whatever it sends: a body in braces is JSON all the same, because no
     field of a form begins so. Half of a surrogate pair, such as of an emoji that JavaScript cut, is
     read as U+FFFD.
-
-    Args:
-        body: UTF-8.
-        content_type: Its type in the request; JSON unless it names a form.
-        schema: Types of the fields, as for `kformer.json_files`. All fields of a form are strings.
-
-    Raises:
-        Refusal: It is malformed.
     """
     try:
         is_named_form = _media_type(content_type) == "application/x-www-form-urlencoded"
@@ -122,16 +109,7 @@ def _media_type(content_type):
 async def form_with_file(
     body: bytes, content_type: str, schema: Any
 ) -> tuple[dict[str, Any], NamedFile]:
-    """Returns the fields of a body of type multipart/form-data by name, and its file.
-
-    Args:
-        body: The body.
-        content_type: Its type in the request, with the boundary of its parts.
-        schema: Types of the fields, which are strings, beside that of the name "file".
-
-    Raises:
-        Refusal: It is malformed, or has no file.
-    """
+    """Returns the fields of a body of type multipart/form-data by name, and its file."""
     rule = "A request must be a form of type multipart/form-data with a file named 'file'."
     if _media_type(content_type) != "multipart/form-data":
         raise Refusal(400, f"{rule} Received: {content_type!r:.80}.")
@@ -166,11 +144,7 @@ async def _chunks(body):
 
 
 def has_key(keys: Sequence[bytes], request: Request) -> bool:
-    """Returns whether the head of a request has one of the keys, or none is needed.
-
-    Raises:
-        Refusal: The head has another key.
-    """
+    """Returns whether the head of a request has one of the keys, or none is needed."""
     if keys and not _key_in_head(request):
         return False
     check_key(keys, request)
@@ -183,13 +157,7 @@ def _key_in_head(request):
 
 
 def check_key(keys: Sequence[bytes], request: Request, key: str | None = None):
-    """Raises a `Refusal` unless a request has one of the keys, or none is needed.
-
-    Args:
-        keys: The valid keys; empty if none is needed.
-        request: Its header `Authorization: Bearer KEY` or `X-API-Key` may hold the key.
-        key: A key from its body.
-    """
+    """Raises a `Refusal` unless a request has one of the keys, or none is needed."""
     if not keys:
         return
     received = (key or _key_in_head(request)).encode("utf-8", "surrogateescape")
@@ -201,11 +169,7 @@ def check_key(keys: Sequence[bytes], request: Request, key: str | None = None):
 
 
 async def unless_gone(request: Request, answer: Coroutine) -> Any:
-    """Returns the result of a coroutine, which is cancelled if the client goes away.
-
-    Raises:
-        ClientGone: The client has closed the connection.
-    """
+    """Returns the result of a coroutine, which is cancelled if the client goes away."""
     task = asyncio.ensure_future(answer)
     gone = asyncio.ensure_future(_gone(request))
     try:

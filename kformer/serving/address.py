@@ -54,10 +54,6 @@ def read_address(url: str) -> Address:
     """Parses "http://host:8501" or "grpc://host:8500".
 
     Without a scheme, TensorFlow Serving's usual ports decide: 8501 is REST, 8500 gRPC.
-
-    Raises:
-        TypeError: `url` is not a string.
-        ValueError: `url` is malformed.
     """
     original = check_text("url", url)
     if "://" not in url:
@@ -102,12 +98,7 @@ def check_headers(headers: dict[str, str], address: Address):
 
 
 def read_model(name: str, version: int | None, label: str | None) -> Model:
-    """Returns a `Model`.
-
-    Raises:
-        TypeError: `version` is not an integer, or `label` not a string.
-        ValueError: The name is empty, or both version and label are given.
-    """
+    """Returns a `Model`."""
     if not (name and isinstance(name, str)):
         raise ValueError(f"`model` must be the name of a model. Received: model={name!r}.")
     if version is not None and label is not None:

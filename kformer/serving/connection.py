@@ -57,14 +57,7 @@ class Connection:
         read: Callable,
         progress: Callable[[int], object] | None = None,
     ) -> list:
-        """Returns `read` of each row of a signature's outputs.
-
-        Args:
-            signature: Its name.
-            inputs: Lists of strings of equal length, by name.
-            read: Function of a row, a dict of its outputs by name.
-            progress: Called with the number of rows in each finished request.
-        """
+        """Returns `read` of each row of a signature's outputs."""
         inputs = checked(inputs)
         texts = next(iter(inputs.values()))
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # For less padding.

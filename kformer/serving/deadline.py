@@ -36,11 +36,7 @@ class Deadline:
         self.failure: ConnectionError | ServerError | None = None
 
     def left(self) -> float:
-        """Returns the remaining seconds.
-
-        Raises:
-            TimeoutError, or the error in `failure`: None remain.
-        """
+        """Returns the remaining seconds."""
         left = self._end - time.monotonic()
         if left <= 0 or self._given_up.is_set():
             raise self.error()
@@ -70,7 +66,6 @@ def patiently(request: Callable, deadline: Deadline, retries: int):
 
     Args:
         request: callable that may safely be called twice.
-        deadline: `Deadline` of all attempts.
         retries: Maximum number of calls after the first.
     """
     for attempt in range(retries + 1):
@@ -98,9 +93,7 @@ def at_once(work: Callable, items: Sequence, number: int, deadline: Deadline):
 
     Args:
         work: callable of an item.
-        items: list.
         number: Maximum number of threads.
-        deadline: `Deadline`, given up when the iteration ends in any way.
     """
     waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
     for item in items:

@@ -30,15 +30,7 @@ _LARGEST = 3.5e38  # No float32 is larger.
 
 
 def checked(inputs: dict) -> dict[str, list[str]]:
-    """Returns lists of texts that UTF-8 can encode: lone surrogates are replaced.
-
-    Args:
-        inputs: lists or other iterables of strings, by name.
-
-    Raises:
-        TypeError: An input is something else.
-        ValueError: The lists have different lengths.
-    """
+    """Returns lists of texts that UTF-8 can encode: lone surrogates are replaced."""
     lists = {name: as_texts(texts, name) for name, texts in inputs.items()}
     if len({len(texts) for texts in lists.values()}) > 1:
         numbers = ", ".join(f"{len(texts)} of {name}" for name, texts in lists.items())
@@ -56,16 +48,7 @@ def inputs_of(target_language: str | None, **texts: Any) -> dict[str, list[str]]
 
 
 def rows_from_columns(outputs: dict, number: int, signature: str) -> list[dict]:
-    """Returns the outputs for each row, by name.
-
-    Args:
-        outputs: lists by name, an entry for each row.
-        number: Number of rows.
-        signature: Its name, which decides the outputs that are required.
-
-    Raises:
-        MalformedAnswer: An output is missing or has another length.
-    """
+    """Returns the outputs for each row, by name."""
     needed = NEEDED[signature]
     for name in needed:
         if name not in outputs:
@@ -80,12 +63,7 @@ def rows_from_columns(outputs: dict, number: int, signature: str) -> list[dict]:
 
 
 def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str):
-    """Warns of each text that was cut.
-
-    Args:
-        flags: The flags of each text.
-        did: A participle for the beginning of the text, such as "translated".
-    """
+    """Warns of each text that was cut."""
     for number, raised in enumerate(flags, start=1):
         if "source cut" in raised:
             warnings.warn(

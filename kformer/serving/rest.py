@@ -53,13 +53,7 @@ class Rest:
             self._pool = urllib3.PoolManager(**options)
 
     def predict(self, signature: str, inputs: dict[str, list], deadline: Deadline) -> dict:
-        """Returns the outputs by name, as nested lists.
-
-        Args:
-            signature: Its name.
-            inputs: Lists by name, an entry for each text.
-            deadline: `Deadline` of the answer.
-        """
+        """Returns the outputs by name, as nested lists."""
         body = {"signature_name": signature, "inputs": inputs}
         path = f"{self._model.path}:predict"
         outputs = self._ask("POST", path, deadline, body, read=itemgetter("outputs"))

@@ -37,9 +37,6 @@ def distinct_answers(
     Samples stay as they were drawn.
 
     Args:
-        tokenizer: `kformer.Tokenizer` of the answers.
-        hypotheses: For each row a list of `Hypothesis`, best first.
-        options: `kformer.SearchOptions` of the search.
         prompts: The ids that each row continues, without the start id; None for translations.
     """
     if options.sample or options.n_best == 1:

@@ -127,23 +127,14 @@ def check_format(received: Any):
 
 
 def transformer_config(path: str | Path) -> dict:
-    """Reads the settings of the `Transformer` in a translator's `.keras` file.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file holds no translator, or one of a newer format.
-    """
+    """Reads the settings of the `Transformer` in a translator's `.keras` file."""
     check_file(path)
     check_kind(path, TRANSLATOR)
     return _ADDED | _held(Path(path))["config"]["transformer"]
 
 
 def target_language_in(path: str | Path) -> str | None:
-    """Reads the language that the translator in a `.keras` file translates into, if it is known.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError, ValueError: As for `transformer_config`.
-    """
+    """Reads the language that the translator in a `.keras` file translates into, if it is known."""
     check_file(path)
     check_kind(path, TRANSLATOR)
     return (_held(Path(path))["config"].get("about") or {}).get("target_language")
@@ -155,11 +146,7 @@ def prefix_in(path: str | Path) -> str | None:
 
 
 def encoder_config(path: str | Path) -> dict:
-    """Reads the settings of the encoder in a `.keras` file of any kind, as `transformer_config`.
-
-    Returns:
-        The config of a `Transformer`, a `TransformerEncoder` or a `TransformerDecoder`.
-    """
+    """Reads the settings of the encoder in a `.keras` file of any kind, as `transformer_config`."""
     check_file(path)
     kind = kind_in(path) or TRANSLATOR
     check_kind(path, kind)
@@ -194,15 +181,11 @@ def tokenizer_models(
     """Reads the SentencePiece models in a `.keras` file, without loading the rest.
 
     Args:
-        path: The file.
         prefix_kept: Whether the caller keeps a prefix of the source, which is not in its model.
         languages_kept: Whether the caller keeps a choice of languages, which is not in it either.
 
     Returns:
         The model of the source; and of the target, if it has a tokenizer of its own, else None.
-
-    Raises:
-        ValueError: The file holds no model of ours, or one of a newer format.
     """
     path = Path(path)
     kind = kind_in(path) or TRANSLATOR
@@ -263,10 +246,6 @@ def check_sizes(archive: Archive, network: dict):
 
     A network is built, and a member unpacked, before anything shows that the rest is missing: a
     small file could take all memory.
-
-    Args:
-        archive: A `.keras` file.
-        network: Settings of the network, as `encoder_config` returns them; {} if they are unknown.
     """
     import h5py  # Like Keras, it is not imported to read the settings of a file.
 
@@ -306,12 +285,7 @@ def _least(network, encoder_layers, decoder_layers):
 
 
 def check_weights(archive: Archive, model: Any):
-    """Raises a ValueError unless the weights of a file are finite numbers.
-
-    Args:
-        archive: A `.keras` file.
-        model: The model that was loaded from it.
-    """
+    """Raises a ValueError unless the weights of a file are finite numbers."""
     import h5py
     import keras
 

@@ -48,7 +48,6 @@ class KerasMethods:
         Args:
             *args: A string, a list of N strings or a string tensor (N,); or ids, as `call` takes
                 them.
-            **kwargs: Arguments of the method, such as `beam_size` of `translate`; or of `call`.
 
         Returns:
             What `translate`, `classify`, `generate`, `tag` or `encode` returns; for ids a tensor.

@@ -13,12 +13,7 @@ from kformer.tasks.keras_file import RULE, check_sizes, check_weights
 
 
 def load_network(path: str | Path) -> keras.Model:
-    """Loads a network of kformer, or another Keras model, and runs no code from the file.
-
-    Raises:
-        ValueError: The file holds no Keras model, is damaged, or needs a class that is not
-            registered with Keras.
-    """
+    """Loads a network of kformer, or another Keras model, and runs no code from the file."""
     path = Path(path)
     config = _config(path)
     if config is None:

@@ -74,13 +74,7 @@ def export_options(
     """Returns the options of the search of an export: the arguments, else the model's own.
 
     Args:
-        model: A Keras model of a kind that can be exported.
         beam_size, length_penalty: As in `kformer.SearchOptions`; None for the model's own.
-
-    Raises:
-        TypeError: `model` is something else.
-        ValueError: The model draws samples by default, and no number of beams is given; or the
-            model does not search, and an option is given.
     """
     if not isinstance(model, tuple(kind.part("model") for kind in EXPORTED)):
         models = any_of([f"a kformer.{kind.class_name}" for kind in EXPORTED])

@@ -45,12 +45,7 @@ def tune_search(
     """Translates texts with each length penalty, and chooses one.
 
     Args:
-        translator: `kformer.Translator` or `kformer.Ensemble`.
-        texts: (sources, references) of each text, lists of as many strings.
-        score: Function from translations and references to a number, such as BLEU.
         beam_size: Number of beams, at least 2.
-        penalties: Ascending; `SearchOptions.length_penalty` describes them.
-        progress: Called with the number of sentences done, after each batch.
     """
     scores = [
         [

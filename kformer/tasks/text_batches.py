@@ -34,9 +34,7 @@ class InBatches:
 
         Args:
             function: From the network and `source`, int32 (B, S), padded, to a tensor (B, ...).
-            rows: list of lists of ids, each ending in the end id.
             batch_size: Maximum number of rows of a batch. It changes speed, not results.
-            progress: Called with the number of rows done, after each batch.
         """
         graph = self._graph(function)
 

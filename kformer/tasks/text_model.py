@@ -36,7 +36,6 @@ def token_vectors(network: keras.Model, source: Any) -> Any:
     """Returns the encoder's vector of each id, float32 (B, S, D).
 
     Args:
-        network: `kformer.Transformer`, or another network with an encoder.
         source: int32 tensor (B, S), padded.
     """
     return ops.cast(network.encode(source), "float32")
@@ -46,7 +45,6 @@ def sentence_vectors(network: keras.Model, source: Any) -> Any:
     """Returns a vector for each row, float32 (B, D): the mean of the vectors of its ids.
 
     Args:
-        network: `kformer.Transformer`, or another network with an encoder.
         source: int32 tensor (B, S), padded; each row has at least its end id.
     """
     return pool(network.encode(source), source, network.padding_id)

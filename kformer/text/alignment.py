@@ -98,7 +98,6 @@ def align_words(
 
     Args:
         attention: float array (T, S), of each target piece to each source piece.
-        source_pieces, target_pieces: S and T pieces, without start and end ids.
     """
     source, source_words = _words(source_pieces)
     target, target_words = _words(target_pieces)
@@ -136,15 +135,7 @@ def _text(pieces):
 
 
 def read_gold(lines: Iterable[str], name: str) -> list[GoldLinks]:
-    """Reads links by hand, one sentence a line: "0-0 1-2 2?3 3p4".
-
-    Args:
-        lines: "-" joins the places of a sure link, "?" or "p" the places of a possible one.
-        name: Name of the file, for messages.
-
-    Raises:
-        ValueError: A link is malformed; the message contains the line.
-    """
+    """Reads links by hand, one sentence a line: "0-0 1-2 2?3 3p4"."""
     gold = []
     for number, line in enumerate(lines, start=1):
         links = [(_LINK.fullmatch(link), link) for link in line.split()]

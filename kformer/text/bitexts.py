@@ -26,16 +26,8 @@ def read_bitext(
     read is replaced by one that is longer than `kformer.text.long_lines.LONGEST`.
 
     Args:
-        file: A path.
-        columns: Names of the columns of source and target; in TMX and Moses archives their
-            languages, such as "de" and "en".
         named: Whether `columns` are the user's choice. If not, the languages of TMX and Moses
             archives are taken from the file, in its order.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError, ValueError: As for `read_table` and `read_tmx`.
-        ValueError: The file is not a zip archive, or it does not hold one text file for each of the
-            languages.
     """
     return (row.values for row in numbered_bitext(file, columns, named=named))
 
@@ -79,9 +71,7 @@ def _members(names, languages, file):
     """Returns a pair of names, of source and target, for each corpus in an archive.
 
     Args:
-        names: Names of all files.
         languages: Of source and target; None for the languages of an archive with one pair.
-        file: The archive, for messages.
     """
     texts_of = {}  # languages -> corpus, "Tatoeba" of "Tatoeba.de-en.en" -> language -> name
     for name in names:

@@ -73,9 +73,6 @@ def bleu_tokenizer(tokenize: str | None = None, language: str | None = None) -> 
             unknown. Chinese has "zh", Japanese "ja-mecab", Korean "ko-mecab"; Thai, Lao, Khmer,
             Burmese, Tibetan and Dzongkha have "char"; all others, and text of an unknown language,
             "13a".
-
-    Raises:
-        ValueError: There is no such tokenizer, or it needs a package or a download.
     """
     name = tokenize
     if tokenize is None:
@@ -97,16 +94,7 @@ def bleu_tokenizer(tokenize: str | None = None, language: str | None = None) -> 
 
 
 def warn_without_words(references: Sequence[str], tokenizer: str, stacklevel: int = 1):
-    """Warns if the tokenizer finds words by spaces, and the references have none between words.
-
-    Args:
-        references: Lines of text.
-        tokenizer: The name that `bleu_tokenizer` returned.
-        stacklevel: As for `warnings.warn`, from the caller on.
-
-    Warns:
-        UserWarning: BLEU would compare whole clauses; the message names tokenizers that fit.
-    """
+    """Warns if the tokenizer finds words by spaces, and the references have none between words."""
     if not _TOKENIZERS[tokenizer].needs_spaces:
         return
     fitting = _fitting_without_spaces(references[:: 1 + len(references) // _MAX_LINES])
@@ -123,14 +111,6 @@ def warn_of_tokenized(references: Sequence[str], tokenizer: str, stacklevel: int
     """Warns if spaces stand before the full stops of most lines, and of a hundred at least.
 
     The warning takes the place of sacreBLEU's, which comes back at every score of a training.
-
-    Args:
-        references: Lines of text.
-        tokenizer: The name that `bleu_tokenizer` returned; "none" is for tokenized text.
-        stacklevel: As for `warnings.warn`, from the caller on.
-
-    Warns:
-        UserWarning: The tokenizer is for text as people write it.
     """
     tokenized = sum(line.rstrip().endswith(" .") for line in references)
     if tokenizer != "none" and tokenized >= max(_FEW, len(references) / 2):

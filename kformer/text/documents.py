@@ -37,12 +37,7 @@ def read_documents(file: str | Path, documents: str = LINE, parts: bool = False)
     The line breaks of a document are line feeds. Only documents that are lines may be blank.
 
     Args:
-        documents: One of `DOCUMENTS`.
         parts: Whether a document that is too long is divided; else it is cut.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError, ValueError: As for `read_lines`; or `documents` is
-            another word.
     """
     check_choice("documents", documents, DOCUMENTS)
     return documents_of(read_lines(file, parts=parts), documents, parts)
@@ -78,11 +73,6 @@ def document_files(files: list[str], documents: str) -> list[DocumentFile]:
     A document of more than `LONGEST` bytes is divided into several.
 
     Files that have not changed are read once per process.
-
-    Args:
-        files: Paths.
-        documents: One of `DOCUMENTS`: "file" for one `DocumentFile` of all files, the other two for
-            a `DocumentFile` of each.
     """
     for file in files:
         check_file(file)

@@ -42,16 +42,7 @@ class ClassScores(NamedTuple):
 def class_scores(
     labels: Sequence[str], expected: Sequence[str], predicted: Sequence[str]
 ) -> ClassScores:
-    """Compares labels.
-
-    Args:
-        labels: All labels, in the order of the classifier.
-        expected: The true label of each text.
-        predicted: The predicted label of each text.
-
-    Raises:
-        ValueError: There is no text, the numbers of labels differ, or a label is not in `labels`.
-    """
+    """Compares labels."""
     if len(expected) != len(predicted) or not expected:
         raise ValueError(
             "Every text needs its true label and its predicted one. "
@@ -107,14 +98,7 @@ class TagScores(NamedTuple):
 
 
 def tag_scores(expected: Sequence[list[str]], predicted: Sequence[list[str]]) -> TagScores:
-    """Compares labels of the words of several texts.
-
-    Args:
-        expected, predicted: For each text the labels of its words.
-
-    Raises:
-        ValueError: There is no word, or a text has not as many of both.
-    """
+    """Compares labels of the words of several texts."""
     numbers = [[len(labels) for labels in side] for side in (expected, predicted)]
     if numbers[0] != numbers[1] or not any(numbers[0]):
         raise ValueError(

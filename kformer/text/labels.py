@@ -84,21 +84,13 @@ def predictions(labels: Sequence[str], probabilities: Any) -> Predictions:
     """Returns `Predictions`; of labels that are equally probable, the first is chosen.
 
     Args:
-        labels: The C labels of the classifier.
         probabilities: float32 array (N, C).
     """
     return Predictions([labels[i] for i in probabilities.argmax(axis=1)], probabilities)
 
 
 def check_labels(labels: Sequence[str]) -> tuple[str, ...]:
-    """Returns the labels as a tuple.
-
-    Raises:
-        TypeError: They are not strings, or one string.
-        ValueError: There are fewer than two, or two are equal; or one is blank, holds a tab or the
-            end of a line, which a file of labelled text cannot hold, or U+0000 or half of a
-            surrogate pair, which a `.tflite` file cannot hold.
-    """
+    """Returns the labels as a tuple."""
     if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
         raise TypeError(f"`labels` must be a list of strings. Received: labels={labels!r:.99}.")
     labels = tuple(labels)

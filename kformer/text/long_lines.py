@@ -99,12 +99,7 @@ def _next_character(text, place):
 
 
 def lines_of(content: BinaryIO, csv: bool = False, parts: bool = False) -> Iterator[bytes]:
-    """Yields the lines of an open file, with their line feeds; long ones are cut.
-
-    Args:
-        content: The file; it is read in blocks.
-        csv, parts: As for `LineSplitter`.
-    """
+    """Yields the lines of an open file, with their line feeds; long ones are cut."""
     splitter = LineSplitter(csv=csv, parts=parts)
     while block := content.read(_BLOCK):
         yield from splitter.split(block)
@@ -119,11 +114,7 @@ def is_too_long(text: str, longest: int = LONGEST) -> bool:
 
 
 def check_whole(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yields lines that must be read whole.
-
-    Raises:
-        ValueError: A line was too long to be read whole; the message has its number.
-    """
+    """Yields lines that must be read whole."""
     for number, line in enumerate(lines, start=1):
         if is_too_long(line) and is_too_long(line.rstrip("\r\n")):
             raise ValueError(

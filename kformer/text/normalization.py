@@ -62,8 +62,6 @@ def set_rule(model: sentencepiece_model_pb2.ModelProto, rule: str, line_breaks: 
     """Sets the rule by which a SentencePiece model normalizes text.
 
     Args:
-        model: It is changed in place.
-        rule: One of `RULES`.
         line_breaks: Whether line breaks, tabs and all spaces are kept.
     """
     table = NMT_NFKC_LINES if line_breaks and rule == NMT_NFKC else rule

@@ -80,14 +80,6 @@ def moses_bleu(translations: list[str], references: list[str], language: str) ->
     """Returns the BLEU of lowercased text that Moses tokenised, as many papers report it.
 
     Compare it with these papers only: it is higher than `bleu` for the same text.
-
-    Args:
-        translations, references: Untokenized text, line for line.
-        language: Language code of both, such as "de".
-
-    Raises:
-        ImportError: The package sacremoses is not installed.
-        ValueError: It has no rules for `language`.
     """
     return score_with(moses_metric(language), translations, references)
 
@@ -104,18 +96,8 @@ def bleu_metric(
     """Returns sacreBLEU's BLEU with the tokenizer of the text, for all of kformer.
 
     Args:
-        tokenize, language: As for `bleu`.
         effective_order: Whether to leave out n-grams that are longer than a text.
         lowercase: Whether case is ignored.
-        references: Lines that must have words for the tokenizer, or there is a warning.
-        stacklevel: As for `warnings.warn`.
-
-    Raises:
-        ValueError: There is no such tokenizer, or it needs a package or a download.
-
-    Warns:
-        UserWarning: The references have no spaces between words, and the tokenizer needs them;
-            or they look tokenized.
     """
     tokenizer = bleu_tokenizer(tokenize, language)
     warn_without_words(references, tokenizer, stacklevel + 1)
@@ -147,12 +129,7 @@ def score_with(metric: Metric, translations: list[str], references: list[str]) -
 
 
 def moses_tokenizer(language: str):
-    """Returns a function that lowercases a line and puts spaces between its tokens.
-
-    Raises:
-        ImportError: The package sacremoses is not installed.
-        ValueError: It has no rules for `language`.
-    """
+    """Returns a function that lowercases a line and puts spaces between its tokens."""
     try:
         from sacremoses import MosesTokenizer
         from sacremoses.corpus import NonbreakingPrefixes
@@ -183,12 +160,7 @@ def signature_of(metric: Metric) -> str:
 def sentence_scorer(
     metric: str, tokenize: str | None = None, language: str | None = None
 ) -> Callable[[str, str], float]:
-    """Returns a function (translation, reference) -> score, from 0 to 100, for single sentences.
-
-    Args:
-        metric: "bleu", without n-grams that are longer than a text; or "chrf".
-        tokenize, language: As for `bleu`.
-    """
+    """Returns a function (translation, reference) -> score, from 0 to 100, for single sentences."""
     check_choice("metric", metric, ("bleu", "chrf"))
     scorer = chrf_metric()
     if metric == "bleu":
@@ -232,11 +204,6 @@ def bootstrap(
     metric: Metric, systems: Sequence[Sequence[str]], references: Sequence[str]
 ) -> tuple[list[Estimate], str]:
     """Scores systems, each with an interval, and compares each with the first one.
-
-    Args:
-        metric: One of `kformer.text.scores`, such as `bleu_metric()`.
-        systems: The translations by each system, as many as references.
-        references: list of strings.
 
     Returns:
         estimates: `Estimate` of each system. The first p-value is None.

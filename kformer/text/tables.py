@@ -62,17 +62,9 @@ def read_table(
     are not read: each of them is `kformer.text.long_lines.TOO_LONG`.
 
     Args:
-        file: A path.
-        columns: Names of the columns to read. "a.b" also means the value "b" of the object "a" in
-            JSON. Numbers, such as "1" and "3", count the columns of a table without a header.
         named: Whether a TSV file must have a header.
         rest: Whether, in a TSV file without a header, the last column extends to the end of the
             line, tabs included.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file is empty, not UTF-8 or malformed, or lacks a column; the message
-            contains the file and the line.
     """
     path = Path(file)
     if ending(path) in _BINARY:
@@ -265,11 +257,7 @@ def _json_rows(first, lines, file, columns):
 
 
 def values_of(record: Mapping[str, Any], columns: Sequence[str], place: str) -> tuple[str, ...]:
-    """Returns some values of a record as strings; messages contain the `place` of the record.
-
-    Raises:
-        ValueError: The record lacks a column, or a value is neither text nor an integer.
-    """
+    """Returns some values of a record as strings; messages contain the `place` of the record."""
     return tuple(as_text(_value(record, name, place), f"{name!r} of {place}") for name in columns)
 
 
@@ -286,11 +274,7 @@ def _value(record, name, place):
 
 
 def as_text(value: Any, place: str) -> str:
-    """Returns a string, bytes of UTF-8 or an integer as text without lone surrogates.
-
-    Raises:
-        ValueError: It is anything else; the message contains its `place`.
-    """
+    """Returns a string, bytes of UTF-8 or an integer as text without lone surrogates."""
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")
@@ -313,15 +297,7 @@ def _listed(columns):
 
 
 def write_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[str]:
-    """Writes rows of text into a file for each column; line ends in a text become spaces.
-
-    Args:
-        rows: Each has a string for each of `names`.
-        names: Names of the files.
-
-    Returns:
-        The paths, in the order of `names`.
-    """
+    """Writes rows of text into a file for each column; line ends in a text become spaces."""
     folder = Path(tempfile.mkdtemp(dir=temporary_folder()))
     paths = [str(folder / name) for name in names]
     with contextlib.ExitStack() as stack:
@@ -343,9 +319,6 @@ def plain(file: str | Path) -> str:
     In the copy, lines that are too long are cut.
 
     A file that has not changed is decompressed once per process.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError, ValueError: As for `kformer.text.text_files.opened`.
     """
     if Path(file).suffix not in COMPRESSED:
         return str(file)

@@ -29,11 +29,7 @@ _ZSTANDARD_CHUNK = 2**8  # few of its bytes are decompressed at once: they becom
 
 
 def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
-    """Returns one or several paths as a list of strings.
-
-    Raises:
-        TypeError: An element is not a path, but a pair of sentences, for instance.
-    """
+    """Returns one or several paths as a list of strings."""
     alone = isinstance(files, str | os.PathLike) or not isinstance(files, Iterable)
     files = [files] if alone else list(files)
     for file in files:
@@ -49,14 +45,7 @@ def decoded(lines: Iterable[bytes], name: str, ends: bool = False, first: int = 
     """Yields lines of bytes as text; messages contain the `name` of the file.
 
     Args:
-        lines: They end in a line feed.
-        name: Name of the file as messages show it.
         ends: Whether lines keep their line ends.
-        first: Number of the first of the lines.
-
-    Raises:
-        ValueError: A line is not UTF-8; the message has its number. Or lines end in a carriage
-            return alone, so that there is no line feed at all.
     """
     for number, line in enumerate(lines, start=first):
         if number == 1 and not line.endswith(b"\n") and b"\r" in line.rstrip(b"\r"):
@@ -89,14 +78,8 @@ def opened(file: str | Path, digest: Any = None) -> Iterator[BinaryIO]:
     """Opens a text file to read its bytes, decompressed if its name ends in one of `COMPRESSED`.
 
     Args:
-        file: A path.
         digest: A hash object of `hashlib` that is updated with the bytes of the file as they are
             read; or None.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file is a pipe or a device, is not compressed in the form of its name, or
-            the package for `.zst` is missing.
     """
     path = Path(file)
     check_file(path)
@@ -242,12 +225,7 @@ def read_lines(
     Args:
         ends: Whether lines keep their line ends.
         parts: Whether lines that are too long are divided instead, as by `LineSplitter`.
-        digest: As for `opened`.
         may_be_empty: Whether a file without any lines is allowed.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: As for `opened`; or the file is empty or not UTF-8.
     """
     empty = not may_be_empty
     with opened(file, digest) as content:

@@ -32,14 +32,7 @@ def read_texts(
     end id. Half of a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD.
 
     Args:
-        tokenizer: `Tokenizer`.
-        texts: list of strings.
         max_length: Maximum ids of a row, its end id included.
-        name, did: Words of the warnings: a noun for a text, and a verb for the use of its
-            beginning; without `did`, there are no warnings.
-
-    Warns:
-        UserWarning: A text was cut.
     """
     if not texts:
         return TextRows([], set())

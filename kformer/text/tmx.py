@@ -22,15 +22,6 @@ def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterat
     """Yields the pairs of a TMX file, plain or compressed. Codes of a layout are left out.
 
     A segment of more than 1,048,576 bytes is not read: it is `kformer.text.long_lines.TOO_LONG`.
-
-    Args:
-        file: A path.
-        languages: Of source and target, such as "de" and "en"; "de" also means "de-AT". By default
-            the first two languages of the first unit.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file is not well-formed, or no unit has both languages.
     """
     name, has_pairs = repr(str(file)), False
     seen = {}

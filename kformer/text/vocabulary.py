@@ -52,9 +52,6 @@ def learn(
     """Learns a model with byte fallback from text files.
 
     Args:
-        files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain. Lines
-            of any length count.
-        vocab_size: Number of ids.
         character_coverage: Least share of the text's characters that get pieces of their own, at
             least 0.98; the rarest are spelled in bytes. Where ids are left, because the text does
             not support so many, they go to these characters.
@@ -62,23 +59,11 @@ def learn(
             large, instead of raising an error. The model is the same as with this number.
         pieces: Kind of pieces: "unigram", frequent parts of words; "char", single characters; or
             "word", frequent words. Text without a piece is spelled in bytes.
-        normalization: Rule for the characters of a text, one of `kformer.text.normalization.RULES`.
         split_digits: Whether each digit is a piece of its own.
         line_breaks: Whether the model keeps line breaks, each a piece of its own, and tabs and all
             spaces; then the lines are parts of longer texts.
         long_lines: Whether lines of more than `kformer.text.long_lines.LONGEST` bytes count, which
             are too long for a pair.
-        languages: Codes of target languages, which get symbols, as by `with_languages`.
-        characters: Characters that get pieces, though the text does not have them.
-
-    Returns:
-        The SentencePiece model file's content.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        TypeError: An argument has the wrong type.
-        ValueError: The text does not support `vocab_size` ids (the message has the number that it
-            supports); a file is not UTF-8 (the message has the line); or the files hold no text.
     """
     check_integer("vocab_size", vocab_size, least=1)
     check_number("character_coverage", character_coverage, least=0.98, most=1)
@@ -133,14 +118,7 @@ def _with_more_characters(lines, coverage, count):
 
 
 def _learn(text, vocab_size, character_coverage, settings, symbols, characters):
-    """Returns a `ModelProto`.
-
-    Args:
-        text: Returns the normalized lines.
-        settings: Of SentencePiece's trainer.
-        symbols: Control symbols to add.
-        characters: As for `learn`.
-    """
+    """Returns a `ModelProto`."""
     kind = settings["model_type"]
     added = [*characters]  # Pieces that SentencePiece's trainer does not learn.
     if kind == "word":
@@ -178,7 +156,6 @@ def with_languages(model: bytes, languages: Iterable[str]) -> bytes:
 
     Args:
         model: The bytes of the model; symbols that it has already stay where they are.
-        languages: Codes of languages.
     """
     proto = sentencepiece_model_pb2.ModelProto.FromString(model)
     if not _add_symbols(proto, map(language_symbol, languages)):
@@ -228,10 +205,6 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     """Reads a SentencePiece model, and checks that a Transformer can be trained with it.
 
     The result is shared by all callers, which must not change its settings.
-
-    Raises:
-        ValueError: The bytes are not a SentencePiece model, it lacks a special id, or a piece has a
-            NUL character.
     """
     library = sentencepiece.SentencePieceProcessor()
     try:
@@ -272,7 +245,6 @@ def check_keeps_lines(model: bytes, **received: Any):
 
     Args:
         model: The bytes of the model.
-        **received: Values that the message shows, by name.
     """
     library = read(model)
     text = "a\nb"
@@ -289,11 +261,7 @@ def _lines(files, normalize, separators, single_spaces, long_lines):
     """Yields the normalized lines of files, the long ones in parts.
 
     Args:
-        files: list of paths.
-        normalize: Function from text to text.
-        separators: Characters of normalized text that belong to no piece.
         single_spaces: Whether several spaces count as one.
-        long_lines: As for `learn`.
     """
     for file in files:
         with opened(file) as content:

@@ -127,20 +127,7 @@ def texts_to_teach(
     folder: str | Path,
     options: DistillationOptions,
 ) -> list[TextToTeach]:
-    """Checks the files, and returns which files their translations are.
-
-    Args:
-        teachers: Paths of `.keras` translators, or of a folder of CTranslate2.
-        source: Paths of text to translate.
-        target: Paths of references, for the last files of `source`.
-        folder: Where the translations are written.
-        options: `DistillationOptions`.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: There are more references than sources, they differ in lines, or a file is not
-            UTF-8.
-    """
+    """Checks the files, and returns which files their translations are."""
     if not source or len(target) > len(source):
         raise ValueError(
             "The target files are references of the last source files, so there are at most as "
@@ -169,9 +156,6 @@ def shards_to_teach(
     """Returns the path of the shards that hold the texts and their teachers' probabilities.
 
     Args:
-        texts: The result of `texts_to_teach`.
-        folder: Folder of the translations.
-        number: Number of ids at each place, `DistillationOptions.distributions`.
         max_length: Maximum ids per sentence.
     """
     made_of = json.dumps([[text.translation.name for text in texts], number, max_length])

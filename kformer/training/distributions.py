@@ -62,14 +62,6 @@ def add_distributions(
     """Writes the teachers' likeliest ids for each target of a folder of shards, beside the shards.
 
     Where it was stopped, it goes on. The manifest names the new files when all are written.
-
-    Args:
-        folder: Path of a folder of shards with the tokenizers of the teacher, from `write_shards`.
-        teacher: `kformer.Translator` or `kformer.Ensemble`; its probabilities are the mean of
-            its translators'.
-        number: K.
-        progress: Called with the number of pairs done, after each part, including an
-            earlier process's.
     """
     folder, manifest = Path(folder), read_manifest(folder)
     read = _Reader(teacher, number)
@@ -182,13 +174,7 @@ def write_shards(
     """Writes parallel text as shards; unlike `prepare_shards`, it drops no pair that can be used.
 
     Args:
-        output: Path of the folder to write, which must not exist. It appears whole or not at all.
-        source, target: Paths of the text.
-        teacher: Path of the `.keras` translator whose vocabularies are used.
         max_length: Maximum ids per sentence.
-
-    Raises:
-        ValueError: All pairs are blank or too long.
     """
     files = pair_files(source, target, None, None)
     options = PreparationOptions(max_length=max_length, max_length_ratio=0)
@@ -247,13 +233,6 @@ class Teaching:
 
         It is blank where no translation is fit for that: all are degenerate, or of a source that
         was cut.
-
-        Args:
-            pairs: Sources, each with its reference, "" for none.
-            progress: Called with the number of sources done, after each batch.
-
-        Warns:
-            UserWarning: A source was cut.
         """
         several = any(reference for _, reference in pairs)
         number = self._search["beam_size"] if several else 1

@@ -36,11 +36,8 @@ def entries_of(
     """Returns the `ends` and the `entries` of a `kformer.Shortlist`.
 
     Args:
-        lexicon: `Lexicon`; entries with a probability below 0.001 are left out.
         copies: Pairs of a source id and the target id of the same piece. Such an entry comes first,
             as names and numbers are copied, also those that the text did not have.
-        vocab_size: U.
-        most: Largest number of entries of a source id.
 
     Returns:
         ends: int32 (U,).

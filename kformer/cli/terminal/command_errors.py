@@ -71,12 +71,7 @@ def missing_package_line(error: ImportError) -> str | None:
 
 
 def _value_error_line(param, error):
-    """Returns the message for a value that pydantic refused.
-
-    Args:
-        param: The parameter of the command.
-        error: Its error, as a dict.
-    """
+    """Returns the message for a value that pydantic refused."""
     name, kind, message = param.name, error["type"], error["msg"]
     if kind in _LIMITS:
         rule = _LIMITS[kind].format(**error["ctx"])

@@ -75,11 +75,7 @@ def lines_to_translate(input: Any, ends: bool = False) -> Text:
 
 
 def one_source(texts: list[str] | None, input: Path | None) -> list[str] | Path | None:
-    """Returns the texts of a command, or the path of the file that it reads instead.
-
-    Raises:
-        ValueError: Both are given, or a text is the name of a file.
-    """
+    """Returns the texts of a command, or the path of the file that it reads instead."""
     for text in texts or ():
         if len(text) < _LONGEST_PATH and Path(text).is_file():
             raise ValueError(
@@ -149,11 +145,7 @@ def chunks_done(
 
     Args:
         work: callable (items, progress) -> results, as many; warns of sentences by number.
-        items: iterable of lines, or of tuples of lines that belong together.
-        progress: `kformer.cli.terminal.progress_line.ProgressLine`.
         chunk: Most items at once; by default 2,000.
-        done: Number of lines before the first item, for messages.
-        pauses: As for `Text`.
     """
     for part in _chunks(items, chunk or CHUNK, pauses):
         progress.read(len(part))

@@ -57,11 +57,7 @@ def write_answers(
     """Writes the answers to each line, best first, and warns of degenerate ones on stderr.
 
     Args:
-        results: For each line a list of `kformer.Translation` or `kformer.Generation`.
-        format: `OutputFormat`.
         output: Path of the file to write, None for stdout.
-        what: A noun for an answer.
-        expected: Flags that are no fault.
         as_text: Function from an answer to the output of `OutputFormat.text`; by default it is
             written on one line.
     """

@@ -31,11 +31,7 @@ SourceLanguage = Annotated[
 
 
 def check_paragraphs(paragraphs: Any, source_language: str | None, **conflicting: Any):
-    """Refuses options that do not go together.
-
-    Args:
-        conflicting: Options that do not go with --paragraphs, by name; the set ones are true.
-    """
+    """Refuses options that do not go together."""
     if paragraphs and any(conflicting.values()):
         options = ", ".join(
             f"--{name.replace('_', '-')}" for name, value in conflicting.items() if value

@@ -39,12 +39,7 @@ class _Place(NamedTuple):
 
 
 def is_output(command: str, parameter: str) -> bool:
-    """Returns whether a command writes to the path of a parameter.
-
-    Args:
-        command: Its name behind `kformer`, such as "import bergamot".
-        parameter: Name of the parameter.
-    """
+    """Returns whether a command writes to the path of a parameter."""
     return parameter in OUTPUTS or _READ_OR_WRITTEN.get(parameter) == command
 
 
@@ -52,9 +47,6 @@ def check_inputs_stay(context: Any):
     """Raises a ValueError if an output of a command is one of its inputs, by whatever name.
 
     Links and hard links lead to the same file. Devices and pipes may be both.
-
-    Args:
-        context: The typer context of the command, with the values of its parameters.
     """
     command, parameters = _command(context), context.params
     inputs, outputs = [], []

@@ -41,11 +41,7 @@ class Stream:
             yield self._lines.popleft()
 
     def pauses(self, since: float) -> bool:
-        """Returns whether no further line comes in time to be worked on with earlier ones.
-
-        Args:
-            since: When the first of these came, by `time.monotonic`.
-        """
+        """Returns whether no further line comes in time to be worked on with earlier ones."""
         while not self._lines and not self._ended:
             left = since + PATIENCE - time.monotonic()
             if left <= 0 or not select.select([self._descriptor], [], [], left)[0]:

@@ -95,15 +95,7 @@ class Beam:
         max_length: Any = None,
         source_length: Any = None,
     ) -> SearchOutput:
-        """Searches.
-
-        Args:
-            step, cache, max_lengths, max_length: As for `Greedy`.
-            source_length: S, which a coverage penalty needs.
-
-        Returns:
-            `SearchOutput` with N = `n_best`.
-        """
+        """Searches."""
         batch, beams = ops.shape(max_lengths)[0], self.beam_size
         max_length = ops.max(max_lengths) if max_length is None else max_length
         # All beams start equal: unless only the first may win, all stay equal.
@@ -225,7 +217,6 @@ class Beam:
         Args:
             scores: float32 tensor (B, any).
             texts: int32 tensor (B, any), their hashes; () without a spelling.
-            count: Number of scores.
             repeats: Whether sequences with the same text all count.
         """
         if repeats or not self.spelling:

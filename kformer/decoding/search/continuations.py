@@ -21,11 +21,6 @@ def best_continuations(
     """Returns the best next ids of each beam, and their log-probabilities.
 
     Args:
-        step: its `top_k` and `log_sum_exp` are used.
-        output: the result of the step. With candidates there are no constraints, and the
-            log-probabilities are relative to the candidates.
-        count: Number C of ids.
-        constraints: `Constraint`s of `kformer.decoding.search.constraints`.
         state: of the search, with `ids`, int32 (B, K, T), the ids chosen so far, and
             `position`, their number.
 

@@ -57,13 +57,7 @@ class Greedy:
         """Searches.
 
         Args:
-            step: scores the next ids.
-            cache: the cache of the first step.
             max_lengths: int32 tensor (B,), the largest number of ids of each row.
-            max_length: T, no less than any of these; needed where shapes must be static.
-
-        Returns:
-            `SearchOutput` with N = 1.
         """
         batch = ops.shape(max_lengths)[0]
         max_length = ops.max(max_lengths) if max_length is None else max_length

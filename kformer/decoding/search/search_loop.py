@@ -88,7 +88,6 @@ class Step:
             visible: boolean tensor (B or 1, K, T * K), the slots that each beam descends from,
                 including this position's; None for one beam, which descends from all, and without
                 `uses_visible`.
-            cache: the first cache, or the cache of the last `StepOutput`.
         """
         raise NotImplementedError
 
@@ -102,7 +101,6 @@ class Step:
         Searches of several beams call it after each position.
 
         Args:
-            cache: of the last `StepOutput`.
             parents: int32 tensor (B, K).
         """
         return cache
@@ -144,10 +142,6 @@ def loop(state: NamedTuple, advance: Callable, max_lengths: Any, step: Step) -> 
             all other fields.
         advance: callable (step, state) -> state, of the same shapes.
         max_lengths: int32 tensor (B,), the largest number of ids of each row.
-        step: scores the next ids.
-
-    Returns:
-        the last state of every row; the returned cache is invalid.
     """
     run = _Loop(advance, max_lengths, step)
     if step.compact_batch:

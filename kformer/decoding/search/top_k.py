@@ -28,7 +28,6 @@ def top_k_in_chunks(values: Any, count: int) -> tuple[Any, Any]:
 
     Args:
         values: float32 tensor (..., V), V static.
-        count: Number of values to find, at most V.
     """
     *outer, size = ops.shape(values)
     rows, shape = math.prod(outer), (*outer, count)

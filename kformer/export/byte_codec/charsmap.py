@@ -25,11 +25,7 @@ class Charsmap(NamedTuple):
 
 
 def read(blob: bytes) -> Charsmap:
-    """Reads a `precompiled_charsmap`; an empty one replaces nothing.
-
-    Raises:
-        ValueError: `blob` is malformed.
-    """
+    """Reads a `precompiled_charsmap`; an empty one replaces nothing."""
     if not blob:
         return Charsmap([{}], 0, b"")
     size = int.from_bytes(blob[:4], "little")

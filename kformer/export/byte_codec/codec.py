@@ -28,9 +28,7 @@ def spell(spellings: Any, ids: tf.Tensor, room: int):
     """Returns the text of ids.
 
     Args:
-        spellings: `tables.Spellings`.
         ids: int32 tensor (T,).
-        room: M.
 
     Returns:
         text: uint8 tensor (M,), UTF-8, then zeros; U+0000 is left out.

@@ -83,11 +83,7 @@ class Tables(NamedTuple):
 
 @functools.lru_cache(maxsize=8)
 def tables_of(model: bytes) -> Tables:
-    """Returns the tables of a SentencePiece model file, given as bytes.
-
-    Raises:
-        ValueError: As for `kformer.export.byte_codec.piece_model.read_piece_model`.
-    """
+    """Returns the tables of a SentencePiece model file, given as bytes."""
     known = read_piece_model(model)
     return Tables(_normalizer(known), _pieces(known), _spellings(known))
 
@@ -160,9 +156,6 @@ def as_integers(numbers: np.ndarray):
     """Returns int32 numbers and the power of two that makes `numbers`, float32, of them, exactly.
 
     The converter rounds tables of floats, and leaves tables of integers alone.
-
-    Raises:
-        ValueError: They are too far apart for 31 bits.
     """
     _, exponents = np.frexp(numbers[numbers != 0])
     scale = 2.0 ** (int(exponents.min(initial=0)) - 24)  # float32 has 24 bits.

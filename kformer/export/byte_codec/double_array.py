@@ -56,7 +56,6 @@ def automaton_of_edges(edges: Any, depth: int) -> DoubleArray:
     Args:
         edges: for each state a dict byte -> state, and `END` -> value if a key ends. State 0 is the
             first. Several edges may lead to one state.
-        depth: Bytes of the longest key.
     """
     bases, ends = _spread([list(state_edges) for state_edges in edges])
     size = int(bases.max()) + _RESERVED

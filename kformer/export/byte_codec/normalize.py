@@ -52,13 +52,7 @@ def read(source: tf.Tensor):
 
 
 def normalize(normalizer: Normalizer, text: ByteText, room: int) -> ByteText:
-    """Returns the text that is split, with one byte for each space.
-
-    Args:
-        normalizer: `tables.Normalizer`.
-        text: as `read` returns it.
-        room: M.
-    """
+    """Returns the text that is split, with one byte for each space."""
     return _without_extra_spaces(normalizer, text, _replaced(normalizer, text, room))
 
 

@@ -42,11 +42,7 @@ class PieceModel(NamedTuple):
 
 
 def read_piece_model(model: bytes) -> PieceModel:
-    """Reads the bytes of a SentencePiece model file.
-
-    Raises:
-        ValueError: The bytes are no such model, or the byte codec does not support it.
-    """
+    """Reads the bytes of a SentencePiece model file."""
     proto = sentencepiece_model_pb2.ModelProto()
     try:
         proto.ParseFromString(model)

@@ -56,7 +56,6 @@ def walk(automaton: DoubleArray, text: tf.Tensor):
     """Goes through an automaton from every position of a text.
 
     Args:
-        automaton: `DoubleArray`.
         text: int32 tensor (N,), bytes; `NO_BYTE` behind the end.
 
     Returns:
@@ -110,7 +109,6 @@ def reached(follow: tf.Tensor, start: tf.Tensor | int, size: int):
     Args:
         follow: int32 tensor (N,), positions; the last in a way names itself.
         start: int32 tensor, a position.
-        size: N.
 
     Returns:
         int32 tensor (N,), 1 for reached positions, more for the last of them, else 0.
@@ -137,10 +135,6 @@ def spread(sizes: tf.Tensor, room: int):
 
     Args:
         sizes: int32 tensor (K,), bytes of each slice; 0 to leave it out.
-        room: M.
-
-    Returns:
-        `Spread`; of no meaning from byte `total` on.
     """
     count = sizes.shape[0]
     end = tf.cumsum(sizes)

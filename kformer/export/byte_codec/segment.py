@@ -27,10 +27,6 @@ _AT_ONCE = 4  # Ends whose best pieces are found in one step of a loop.
 def segment(pieces: Pieces, text: Any):
     """Returns the ids of a text, and how many there are.
 
-    Args:
-        pieces: `tables.Pieces`.
-        text: `normalize.ByteText`.
-
     Returns:
         ids: int32 tensor (M,); of no meaning after the last.
         count: int32 tensor ().
@@ -131,15 +127,7 @@ _ROUNDING = float(np.finfo(np.float32).eps) / 2  # Of one sum, for each unit of 
 
 
 def are_tied(tokenizer: Any, ids: Any, other_ids: Any) -> bool:
-    """Returns whether both spell one text, with equal scores up to float32's rounding.
-
-    Args:
-        tokenizer: `kformer.Tokenizer`.
-        ids, others: sequences of integers.
-
-    Raises:
-        ValueError: The model does something that the byte codec does not.
-    """
+    """Returns whether both spell one text, with equal scores up to float32's rounding."""
     texts = {tokenizer.detokenize([row]).numpy()[0] for row in (ids, other_ids)}
     if len(texts) > 1:
         return False

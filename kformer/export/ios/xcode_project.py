@@ -51,13 +51,7 @@ _OF_CONFIGURATION = {
 
 
 def xcode_project(name: str, files: Iterable[str]) -> str:
-    """Returns the text of `project.pbxproj`.
-
-    Args:
-        name: The name of the app on the screen.
-        files: Their paths from the project's folder. Swift files are compiled, the others are
-            resources of the app.
-    """
+    """Returns the text of `project.pbxproj`."""
     objects: dict[str, dict] = {}
     phases: dict[str, list[str]] = {"PBXSourcesBuildPhase": [], "PBXResourcesBuildPhase": []}
     groups: dict[str, list[str]] = {"": []}

@@ -76,7 +76,6 @@ def compiled(function: Callable, padding_id: int, most: int):
     Args:
         function: callable of an int32 tensor (B, S), B at most 64, to a structure of tensors
             (B, ...). It must accept rows of nothing but padding.
-        padding_id: Id that fills up rows and batches.
         most: Maximum number of ids of a row.
 
     Returns:
@@ -272,8 +271,6 @@ def distinct(
     Args:
         answers: dict of tensors (B, more), best first: the texts, `score`, `flags` and perhaps
             `quality`.
-        name: Name of the texts.
-        number: N.
         there: bool (B, more), False for answers that a row does not have.
         flags: string (B, 1), the flags of an answer that a row does not have.
     """

@@ -50,10 +50,6 @@ def write_report(
     """Writes `kformer.json` and the model card in `assets.extra` in the folder of a version.
 
     Args:
-        version: Folder of the version.
-        functions: The signatures, concrete functions by name.
-        settings: dict of the export's arguments, sizes and limits, and of the training run.
-        warmup_requests: Number of warm-up requests.
         checked: dict of the check's results, or None.
     """
     version = Path(version)

@@ -81,11 +81,7 @@ class ServedModel:
         return {"text": texts}
 
     def _answers(self, signature, read, texts, batch_size, progress, targets=None):
-        """Returns `read` of each row of a signature's outputs.
-
-        Args:
-            targets: For a signature that scores them, the translations of the texts.
-        """
+        """Returns `read` of each row of a signature's outputs."""
         check_integer("batch_size", batch_size, least=1)
         texts = checked({"texts": texts})["texts"]
         answers = [None] * len(texts)

@@ -42,12 +42,9 @@ def write_serving_files(
     A file without the line `MARK` was edited by the user and stays.
 
     Args:
-        publication: `kformer.files.Publication` that the files are part of.
-        folder: The folder of versions.
         settings: dict with the version's `version`, `kind`, `xla`, `max_source_length`,
             `max_texts`, `max_batch_tokens`, `max_batch_characters`, `batch_sizes` and `bytes`, the
             size of its files; for a translator, `max_target_length`.
-        about: A sentence about the model for the README.
         answers: list of (`warmup.Request`, dict output -> list), for the README.
     """
     folder = Path(folder)
@@ -204,11 +201,7 @@ REPORT = "assets.extra/kformer.json"  # In the folder of a version.
 
 
 def newest_version(path: str | Path) -> Path:
-    """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number.
-
-    Raises:
-        ValueError: There is none.
-    """
+    """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number."""
     path = Path(path)
     if (path / _GRAPH).is_file():
         return path

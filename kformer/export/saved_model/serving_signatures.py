@@ -137,8 +137,6 @@ class ServingSignatures:
 
         Args:
             sources: int32 `tf.RaggedTensor` (B, None).
-            targets: `Read`.
-            start_id: Start id of the targets.
             at_once: int32 (), maximum number of rows at once; fewer, if their logits are many.
         """
         length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
@@ -180,11 +178,7 @@ def input_names(function: Callable) -> list[str]:
 
 
 def as_many(what: str, texts: tf.Tensor, more_texts: tf.Tensor):
-    """Returns an operation that fails unless two inputs, string (B,), are of one length.
-
-    Args:
-        what: Nouns for the message: "targets as sources", for instance.
-    """
+    """Returns an operation that fails unless two inputs, string (B,), are of one length."""
     return tf.debugging.Assert(
         tf.equal(tf.size(texts), tf.size(more_texts)),
         [f"There must be as many {what}. Received:", tf.size(texts), tf.size(more_texts)],

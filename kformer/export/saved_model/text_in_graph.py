@@ -33,11 +33,7 @@ class Read(NamedTuple):
         return tf.cast(self.ids.row_lengths(), tf.int32)
 
     def flags(self, name: str):
-        """Returns bool tensors (B,) by name of a flag.
-
-        Args:
-            name: "source" or "target".
-        """
+        """Returns bool tensors (B,) by name of a flag."""
         return {f"{name} cut": self.cut, f"{name} not UTF-8": self.broken, **self.language_flags}
 
 
@@ -75,11 +71,7 @@ class Languages:
 
 
 def read(tokenizer: Any, text: tf.Tensor, max_length: int, prefix_ids: tf.Tensor | None = None):
-    """Tokenizes `text`, string (B,), into at most `max_length` ids each; returns `Read`.
-
-    Args:
-        prefix_ids: As for `kformer.Tokenizer.tokenize`.
-    """
+    """Tokenizes `text`, string (B,), into at most `max_length` ids each; returns `Read`."""
     text = tf.strings.regex_replace(text, r"\x00+\z", "", replace_global=False)
     kept = tf.strings.substr(text, 0, _MAX_BYTES)
     kept = tf.strings.substr(kept, 0, MAX_CHARACTERS, unit="UTF8_CHAR")

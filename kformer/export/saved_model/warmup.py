@@ -175,9 +175,6 @@ def batch_limits(
             longest texts and their targets have.
         xla: Whether the graph is compiled, so that only a few batch sizes are allowed.
         targets: Whether texts have targets, as for a translator.
-
-    Raises:
-        ValueError: One text and its target can exceed `max_batch_tokens`.
     """
     longest = 2 * max_source_length + EXTRA_LENGTH if targets else max_source_length
     sizes = BATCH_CLASSES if xla else BATCH_SIZES

@@ -24,10 +24,7 @@ def with_quantized_embeddings(network: Any, constant: Callable = tf.constant, bi
     All other layers are shared with the given network, without a copy of their weights.
 
     Args:
-        network: `kformer.Transformer`; or `kformer.TransformerEncoder` or
-            `kformer.TransformerDecoder`, which have only one.
         constant: Makes a tensor of an array, such as `tflite_graph.stand_ins.StandIns.constant`.
-        bits: 8 or 4, of a number in the tables.
     """
     quantized, replaced = {}, {}
     for name in ("source_embedding", "target_embedding"):

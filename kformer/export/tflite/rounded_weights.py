@@ -93,11 +93,7 @@ def _code():
 
 
 def store_as_int4(model: schema.ModelT):
-    """Rounds the weights of the layers from int8 to int4.
-
-    Args:
-        model: `schema.ModelT` with int8 weights and without equal buffers, changed in place.
-    """
+    """Rounds the weights of the layers from int8 to int4."""
     embeddings = {
         tuple(tensor.shape)
         for tensor in _constants(model, schema.BuiltinOperator.GATHER, 0)

@@ -17,10 +17,6 @@ def table_places(path: Path, tokenizers: Sequence[Tokenizer]) -> dict[str, Any]:
     """Returns the metadata `tables` in a dict, which is empty if the file has changed a table.
 
     An array is a triple: its first byte in the file, its number of elements and its type.
-
-    Args:
-        path: A `.tflite` file.
-        tokenizers: Of the source and of the target.
     """
     source, target = (tables_of(tokenizer.model) for tokenizer in tokenizers)
     if tokenizers[0].prefix is not None or not _has_usual_penalty(source.pieces):

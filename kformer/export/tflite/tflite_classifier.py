@@ -185,11 +185,7 @@ class TFLiteClassifierExport:
         self.tokenizers = [classifier.tokenizer]
 
     def quantized(self, network: keras.Model, constant: Callable, bits: int):
-        """Returns `network`, a `kformer.SequenceClassifier`, whose table is rounded.
-
-        Args:
-            network, constant, bits: As for `with_quantized_embeddings`.
-        """
+        """Returns `network`, a `kformer.SequenceClassifier`, whose table is rounded."""
         encoder = with_quantized_embeddings(network.encoder, constant, bits)
         return with_parts(network, encoder=encoder)
 

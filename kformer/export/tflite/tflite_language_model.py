@@ -163,11 +163,7 @@ class TFLiteLanguageModelExport:
         self.tokenizers = [model.tokenizer]
 
     def quantized(self, network: keras.Model, constant: Callable, bits: int):
-        """Returns `network`, a `kformer.TransformerDecoder`, whose table is rounded.
-
-        Args:
-            network, constant, bits: As for `with_quantized_embeddings`.
-        """
+        """Returns `network`, a `kformer.TransformerDecoder`, whose table is rounded."""
         return with_quantized_embeddings(network, constant, bits)
 
     def signatures(

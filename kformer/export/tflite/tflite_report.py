@@ -23,13 +23,7 @@ def write_report(
     """Writes NAME.tflite.json and the model card NAME.tflite.md beside NAME.tflite.
 
     Args:
-        publication: `kformer.files.Publication` that both are part of.
-        path: The `.tflite` file.
-        report, python: `kformer.export.Report` of the file and of Python.
-        precision: Type of the weights.
         measure: Field of the reports for the quality of answers, "bleu" or "accuracy"; or None.
-        written: Where the file lies while `path` does not exist yet.
-        training: Facts about the training run, as for `kformer.export.model_card`.
     """
     path = Path(path)
     content = {

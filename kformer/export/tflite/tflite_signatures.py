@@ -49,11 +49,7 @@ class TFLiteSignatures:
         self.batches = {}
 
     def keep_only(self, chosen: Collection[str] | None):
-        """Leaves out signatures that are neither chosen nor needed by `kformer.pocket`.
-
-        Args:
-            chosen: Of `names`.
-        """
+        """Leaves out signatures that are neither chosen nor needed by `kformer.pocket`."""
         needed = {self.names[0], "tokenize", *chosen, *self.batches}
         if self.batches:
             needed.add("detokenize")
@@ -63,7 +59,6 @@ class TFLiteSignatures:
         """Adds all signatures, and NAME_BxS for `batch_size` sources at once, if it is over 1.
 
         Args:
-            name: The signature for one row of ids.
             function_of: (batch_size, length) -> the function.
         """
         self.functions = {name: getattr(self, f"_{name}")() for name in self.names}
@@ -166,7 +161,6 @@ def limits_of(
     """Returns the sizes of a file.
 
     Args:
-        model, max_source_length: As for `export_tflite`.
         options: Options of the search, which may limit the lengths of answers; None for the
             defaults.
     """

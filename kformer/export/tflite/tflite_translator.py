@@ -272,11 +272,7 @@ class TFLiteTranslatorExport:
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
     def quantized(self, network: keras.Model, constant: Callable, bits: int):
-        """Returns `network`, a `kformer.Transformer`, whose tables are rounded.
-
-        Args:
-            network, constant, bits: As for `with_quantized_embeddings`.
-        """
+        """Returns `network`, a `kformer.Transformer`, whose tables are rounded."""
         return with_quantized_embeddings(network, constant, bits)
 
     def signatures(

@@ -191,12 +191,7 @@ def _append_archive(path, metadata, export, examples):
 
 
 def convert_to(precision: str, functions: dict, stand_ins: StandIns):
-    """Returns functions as a `schema.ModelT`, the first one first.
-
-    Args:
-        precision: As for `export_tflite`.
-        functions, stand_ins: As for `tflite_graph.conversion.convert`.
-    """
+    """Returns functions as a `schema.ModelT`, the first one first."""
     first = next(iter(functions))
     converted = convert(functions, stand_ins)
     merge_buffers(converted)
@@ -218,11 +213,7 @@ def check_tflite(
     batch_size: int,
     signatures: Collection[str] | None = None,
 ) -> tuple[Any, Limits]:
-    """Checks arguments of `export_tflite` without exporting.
-
-    Returns:
-        An object of the class that `Kind.tflite` names; and the sizes.
-    """
+    """Checks arguments of `export_tflite` without exporting."""
     path = Path(path)
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")

@@ -38,12 +38,7 @@ def share_beginnings(model: schema.ModelT):
 
 
 def _longest(model):
-    """Finds the tables that are the beginning of a longer one.
-
-    Returns:
-        dict from the index of such a table's buffer to the index of the buffer of the longest table
-        that begins with the same rows, and the number of rows in that one.
-    """
+    """Finds the tables that are the beginning of a longer one."""
     tables = {}
     for graph in model.subgraphs:
         for tensor in graph.tensors:

@@ -34,9 +34,6 @@ def sink(
     """Takes the constants out of the inputs of an operator that calls subgraphs.
 
     Args:
-        model: `schema.ModelT`.
-        graph: The subgraph with the operator; it and the subgraphs that it calls change in place.
-        operator: An operator of any kind.
         known: dict from the index of a tensor of `graph` to its array; the outputs of a loop that
             are constants are added.
 
@@ -94,7 +91,6 @@ def put_constants(model: schema.ModelT, stand_ins: StandIns):
     Args:
         model: `schema.ModelT` as converted from a graph of stand-ins; changed in place. Its large
             buffers then hold arrays as `buffers.numbers_of` reads them.
-        stand_ins: `StandIns` that made them.
     """
     folding = _Folding(model, stand_ins)
     for signature in model.signatureDefs:
@@ -113,7 +109,6 @@ class _Folding:
         """Folds a subgraph and the subgraphs that it calls.
 
         Args:
-            index: Index of the subgraph.
             known: {index of a tensor: array} of the constants that are passed to it.
         """
         if index in self._folded:
@@ -187,11 +182,6 @@ def _computed(*inputs, code, shape, dtype, axis):
 
 def convert(functions: Mapping[str, Any], stand_ins: StandIns):
     """Traces and converts functions that share weights.
-
-    Args:
-        functions: dict from the name of a signature to a `tf.function` with an input signature. It
-            is emptied, and each graph is dropped before the next step needs the memory.
-        stand_ins: `StandIns` of the network and of the tables that the functions read.
 
     Returns:
         `schema.ModelT` with their arrays in its buffers, by `put_constants`.

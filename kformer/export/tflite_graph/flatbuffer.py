@@ -31,7 +31,6 @@ def shrink(model: schema.ModelT, first: str):
     Args:
         model: `schema.ModelT`, changed in place. The data of its buffers may be arrays of any dtype
             and strides.
-        first: The default signature.
     """
     _drop_tensors(model)
     merge_buffers(model)
@@ -48,10 +47,6 @@ def write_model(model: schema.ModelT, path: str | Path):
 
     In a FlatBuffer, a vector may stand anywhere behind the field that refers to it. So the large
     arrays follow the rest of the file, and only one of them is in memory as bytes.
-
-    Args:
-        model: As `shrink` leaves it; of no use afterwards.
-        path: Of the file.
     """
     large = {}
     for i, buffer in enumerate(model.buffers):
@@ -298,13 +293,7 @@ def _identity(array):
 
 
 def operator_code(model: schema.ModelT, builtin: int, version: int = 1) -> int:
-    """Returns the place of an operator in the model's list; adds it if it is missing.
-
-    Args:
-        model: `schema.ModelT`.
-        builtin: One of `schema.BuiltinOperator`.
-        version: The least that is needed.
-    """
+    """Returns the place of an operator in the model's list; adds it if it is missing."""
     for index, code in enumerate(model.operatorCodes):
         if code.builtinCode == builtin:
             code.version = max(code.version, version)

@@ -28,8 +28,6 @@ def add_entry(model: schema.ModelT, name: str, content: bytes):
     """Adds an entry to the metadata of a model.
 
     Args:
-        model: `schema.ModelT`, changed in place.
-        name: Name of the entry.
         content: Its bytes.
     """
     buffer, entry = schema.BufferT(), schema.MetadataT()
@@ -40,11 +38,7 @@ def add_entry(model: schema.ModelT, name: str, content: bytes):
 
 
 def model_metadata(texts: Mapping[str, str]) -> bytes:
-    """Returns the content of the entry `TFLITE_METADATA`.
-
-    Args:
-        texts: Any of "name", "description", "version", "author" and "license".
-    """
+    """Returns the content of the entry `TFLITE_METADATA`."""
     builder = flatbuffers.Builder(256)
     fields = {**texts, "min_parser_version": _PARSER}
     strings = {_FIELDS[name]: builder.CreateString(text) for name, text in fields.items()}

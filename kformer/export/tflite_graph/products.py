@@ -27,10 +27,7 @@ def use_products(
     """Rewrites the products with constants in a subgraph.
 
     Args:
-        model: `schema.ModelT`.
-        graph: The subgraph, changed in place.
         known: dict from the index of a tensor to its array; new constants are added.
-        results: `buffers.Results`.
     """
     _Products(model, graph, known, results).rewrite()
 

@@ -36,17 +36,7 @@ def search_agreement(model: Any, signatures: Any, texts: Sequence[str], search: 
     """Compares several answers, `score`, `encode` and `tokenize` with Python.
 
     Args:
-        model: `kformer.Translator` or `kformer.LanguageModel` that was exported.
         signatures: The SavedModel's signatures, callables by name.
-        texts: Sentences.
-        search: Function of a list of texts that returns `SearchAnswers`.
-
-    Returns:
-        dict for the report: the number of compared sentences, the numbers of sentences for which
-        `tokenize` and all of `beam` are equal, and the largest differences of numbers.
-
-    Raises:
-        ValueError: Ids differ, or a number by more than rounding explains.
     """
     texts = list(texts)[:SENTENCES]
     if not texts:
@@ -74,19 +64,7 @@ def search_agreement(model: Any, signatures: Any, texts: Sequence[str], search: 
 
 
 def encoder_agreement(model: Any, signatures: Any, texts: Sequence[str]) -> dict:
-    """Compares `encode` and `tokenize`, which every SavedModel has, with Python.
-
-    Args:
-        model: The exported model, of any kind.
-        signatures, texts: As for `search_agreement`.
-
-    Returns:
-        dict for the report: the number of compared sentences, the number of sentences for which
-        `tokenize` is equal, and the largest difference of `encode`.
-
-    Raises:
-        ValueError: Ids differ, or a number by more than rounding explains.
-    """
+    """Compares `encode` and `tokenize`, which every SavedModel has, with Python."""
     texts = list(texts)[:SENTENCES]
     if not texts:
         return {"sentences": 0}
@@ -108,16 +86,7 @@ def encoder_agreement(model: Any, signatures: Any, texts: Sequence[str]) -> dict
 
 
 def check_vectors(model: Any, form: str, texts: Sequence[str]):
-    """Compares the vectors of a form with Python's, of texts that both split into the same ids.
-
-    Args:
-        model: The exported model, of any kind.
-        form: The class of `kformer.pocket` that runs its file.
-        texts: Sentences.
-
-    Raises:
-        ValueError: A number differs by more than rounding explains.
-    """
+    """Compares the vectors of a form with Python's, of texts that both split into the same ids."""
     chosen = texts[:SENTENCES]
     with warnings.catch_warnings(
         action="ignore"

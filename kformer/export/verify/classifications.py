@@ -88,11 +88,7 @@ class Classifications:
         return {"bleu": None, self.measure: accuracy}
 
     def compare_signatures(self, served: Any, texts: Sequence[str]) -> dict:
-        """Compares labels and other signatures of a `ServedClassifier`, for the report.
-
-        Raises:
-            ValueError: The labels or their order differ, or an error of `encoder_agreement`.
-        """
+        """Compares labels and other signatures of a `ServedClassifier`, for the report."""
         labels = self._classifier.labels
         if served.labels != labels:
             raise ValueError(

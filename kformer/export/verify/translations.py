@@ -66,11 +66,7 @@ class Translations:
         return model.into(self._languages[number % len(self._languages)])
 
     def python_answers(self, texts: Sequence[str]) -> list[str]:
-        """Returns the translations of Python.
-
-        Warns:
-            UserWarning: A shortlist costs 0.3 BLEU or more.
-        """
+        """Returns the translations of Python."""
         shortlist = self._translator.shortlist
         if shortlist and self._references:
             self._translator.shortlist = None
@@ -119,7 +115,6 @@ class Translations:
         """Returns whether Python gives this answer for rows of ids, or does with noise below `TIE`.
 
         Args:
-            rows: list of one list of ids.
             exact: Whether numbers in the answer must agree, too.
         """
         ids = self._best_ids_for(rows, noisy)
@@ -180,13 +175,7 @@ def _into(signature, language):
 
 
 def best_ids_finders(network: keras.Model, search: Any, select: Any = None):
-    """Returns two functions from rows int32 (B, S) to the best ids (B, T): exact, and noisy.
-
-    Args:
-        network: `kformer.Transformer` or `kformer.TransformerDecoder`.
-        search: `FixedSearch`.
-        select: Function from rows to their candidates, if not all ids are.
-    """
+    """Returns two functions from rows int32 (B, S) to the best ids (B, T): exact, and noisy."""
 
     def finder(step_class):
         def find(rows):

@@ -40,10 +40,6 @@ def find_litert_js(folder: str | Path | None = None) -> Path:
     Args:
         folder: The package's folder; by default it is searched as Node.js does, in `node_modules`
             of the current folder and of its parents.
-
-    Raises:
-        FileNotFoundError: The package is missing or incomplete.
-        ValueError: The folder holds another package, or a version with another interface.
     """
     if folder is None:
         here = Path.cwd()
@@ -72,14 +68,7 @@ def find_litert_js(folder: str | Path | None = None) -> Path:
 
 
 def copy_litert_js(folder: Path, into: Path):
-    """Copies script, two builds and licence to the new folder `into`.
-
-    Args:
-        folder: From `find_litert_js`.
-
-    Raises:
-        ValueError: A script is not written as that of version TESTED.
-    """
+    """Copies script, two builds and licence to the new folder `into`."""
     into.mkdir()
     for name, path in _sources(folder).items():
         if path.suffix == ".wasm":

@@ -17,9 +17,6 @@ def npm_package(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
     The name has the languages, such as "kformer-de-en". The version is the model's if npm can read
     it, else "1.0.0".
-
-    Args:
-        metadata: Of the `.tflite` file.
     """
     codes = [metadata.get(f"{side}_language") for side in ("source", "target")]
     known = [code.lower() for code in codes if code and re.fullmatch(r"[\w-]+", code, re.ASCII)]

@@ -29,7 +29,6 @@ def write_web_manifest(
     """Writes `page.webmanifest`, with which a browser offers to install the page.
 
     Args:
-        folder: The page's folder.
         source_language, target_language: Codes of the languages, or None.
     """
     name = "Translator"
@@ -58,10 +57,6 @@ def write_service_worker(folder: str | Path, template: str):
     """Writes `service-worker.js`, which lists the other files of `folder`, so it is written last.
 
     Files that are for Node.js and npm alone are not listed.
-
-    Args:
-        folder: The page's folder.
-        template: The text of `web/service-worker.js`, whose `FILES` and `VERSION` are empty.
     """
     files = {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

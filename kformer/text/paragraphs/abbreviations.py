@@ -99,13 +99,7 @@ def abbreviations_of(language: str) -> Abbreviations:
 
 
 def goes_on(sentence: str, rest: str, known: Abbreviations) -> bool:
-    """Returns whether `rest` belongs to the sentence that a splitter ended before it.
-
-    Args:
-        sentence: The text from the beginning of the sentence, with the white space at its end.
-        rest: The rest of the line.
-        known: Abbreviations of the language.
-    """
+    """Returns whether `rest` belongs to the sentence that a splitter ended before it."""
     head = sentence[-NEAR:].rstrip()
     following = rest.lstrip()
     if not (head and following):

@@ -59,10 +59,6 @@ def join(pieces: Iterable[Piece], translations: Sequence[str]) -> str:
     Sentences of Chinese and Japanese have no space between them, and sentences of other languages
     one space, whatever the source has: the translations decide. Line breaks, tabs and all else that
     is between two sources stay.
-
-    Args:
-        pieces: list of `Piece`, all pieces of a text in their order, each with a source.
-        translations: as many strings.
     """
     joined, last = [], None
     for piece, translation in zip(pieces, translations, strict=True):

@@ -71,9 +71,7 @@ def piece_of(sentence: str, begins_line: bool, known: Abbreviations) -> Piece:
     """Takes off white space, list marks and, at both ends, symbols such as emoji.
 
     Args:
-        sentence: With the white space around it.
         begins_line: Whether it is the first of its line, so that any list mark counts.
-        known: Abbreviations of the language, which are no marks.
     """
     start = mark_end(sentence, begins_line, known)
     end = len(sentence)

@@ -49,15 +49,6 @@ def split_sentences(text: str, source_language: str | None = None) -> list[str]:
     A line break always ends a sentence, so text that is wrapped within sentences should be joined
     before. White space and list marks before the first sentence of a line belong to it; a blank
     line is an element of its own.
-
-    Args:
-        text: Any string.
-        source_language: Its language, such as "de" or "pt-BR". By default, and if sentencex does
-            not know it, the rules of English hold.
-
-    Raises:
-        ImportError: The package sentencex is not installed.
-        TypeError: An argument is no string.
     """
     code = _code(source_language)
     return [sentence for line in _lines(text) for sentence in _sentences(line, code)]

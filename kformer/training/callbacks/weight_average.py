@@ -19,11 +19,7 @@ def get_states(callbacks: Iterable[keras.callbacks.Callback]):
 
 
 def set_states(callbacks: Iterable[keras.callbacks.Callback], states: Sequence[Any]):
-    """Restores the states that `get_states` returned.
-
-    Raises:
-        ValueError: The states belong to other callbacks.
-    """
+    """Restores the states that `get_states` returned."""
     callbacks = _stateful(callbacks)
     names = [type(callback).__name__ for callback in callbacks], [name for name, _ in states]
     if names[0] != names[1]:
@@ -45,9 +41,6 @@ def averaged_weights(model: keras.Model):
 
     At the end of the `with` block, the weights are restored exactly. Before the first step the
     weights are their own average.
-
-    Raises:
-        ValueError: The optimizer of `model` keeps no average, or none of some trainable weights.
     """
     if not getattr(model.optimizer, "averages", ()):
         raise ValueError(

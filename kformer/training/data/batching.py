@@ -158,12 +158,7 @@ class Batching:
         return tf.minimum(limits, number)
 
     def buckets(self, source_lengths: Any, target_lengths: Any, limits: Any):
-        """Returns the bucket of each batch's longest pair, int32 (number of batches,).
-
-        Args:
-            source_lengths, target_lengths: The arguments of `limits`.
-            limits: The result of `limits`.
-        """
+        """Returns the bucket of each batch's longest pair, int32 (number of batches,)."""
         bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
         return tf.gather(bucket, limits[:-1])
 
@@ -196,7 +191,6 @@ class Batching:
         several times the ids of the others.
 
         Args:
-            limits: The result of `limits`, which is returned where a batch would be empty.
             source_lengths, target_lengths: int32 tensors (N,), of the rows sorted by `arrange`.
         """
         ids = tf.cumsum(tf.cast(tf.maximum(source_lengths, target_lengths), tf.float64))
@@ -209,10 +203,8 @@ class Batching:
         """Sorts pairs, the longest first.
 
         Args:
-            lengths: The arguments of `limits`, in the order of the rows.
             usual: Rows of both sides as int32 `tf.RaggedTensor`s (N, None), no longer than
                 `most_ids`.
-            respelled: The same sentences in the ids to train on.
             tie: int64 tensor (N,) below 2^32; pairs of equal lengths are sorted by it.
 
         Returns:
@@ -246,8 +238,6 @@ class Batching:
 
         Args:
             sides: int32 `tf.RaggedTensor`s (B, None).
-            padding_ids: The id to pad each of them with.
-            shape: Of `FixedShapes`, the rows and the length to pad to.
 
         Returns:
             int32 tensors (B, length of the side).
@@ -351,9 +341,7 @@ def shapes_and_padding(form: Batching, counts: np.ndarray, tokens: float) -> tup
     Both are 0 unless the shapes are fixed.
 
     Args:
-        form: How pairs become batches.
         counts: Numbers of batches by bucket (K,), as `Batching.counts` returns them.
-        tokens: Number of ids of both sides in these batches, without padding.
     """
     if not isinstance(form, FixedShapes):
         return 0, 0.0

@@ -47,12 +47,7 @@ class SideReport:
         )
 
     def problems(self, name: str, vocabulary: str):
-        """Yields whether there is a problem, and the sentence about it.
-
-        Args:
-            name: "source", "target" or "text".
-            vocabulary: Origin of the vocabulary, as for `check_corpus`.
-        """
+        """Yields whether there is a problem, and the sentence about it."""
         yield (
             1000 * self.unknown > self.pieces,
             f"{share(self.unknown, self.pieces)} of the {name}'s pieces are unknown: use a "

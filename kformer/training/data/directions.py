@@ -85,11 +85,7 @@ class Direction:
 
 
 def codes_of(languages: Any) -> tuple[str, str]:
-    """Returns the codes of source and target of a direction such as "de-en".
-
-    Raises:
-        ValueError: It has another form, or source and target are the same.
-    """
+    """Returns the codes of source and target of a direction such as "de-en"."""
     match = _DIRECTION.fullmatch(languages) if isinstance(languages, str) else None
     if not match or match[1] == match[2]:
         raise ValueError(
@@ -105,12 +101,7 @@ def names_of_both(languages: str, number: int) -> list[str]:
 
 
 def both_directions(text: ParallelText, languages: str) -> ParallelText:
-    """Returns text in a direction and, sides swapped, in the other one.
-
-    Args:
-        text: `ParallelText` whose source and target are in `languages`, such as "de-en".
-        languages: The direction.
-    """
+    """Returns text in a direction and, sides swapped, in the other one."""
     return text._replace(
         source=[*text.source, *text.target],
         target=[*text.target, *text.source],
@@ -121,16 +112,7 @@ def both_directions(text: ParallelText, languages: str) -> ParallelText:
 def text_of_directions(
     directions: Iterable["Direction | str"] | None, kind: str = ""
 ) -> ParallelText:
-    """Returns the text of several directions as one.
-
-    Args:
-        directions: `Direction`s, or texts as for `Direction.parse`; the same direction may come
-            several times.
-        kind: As for `parallel_text`.
-
-    Raises:
-        FileNotFoundError, TypeError, ValueError: As for `parallel_text` and `Direction`.
-    """
+    """Returns the text of several directions as one."""
     together = ParallelText([], [], {})
     for direction in as_directions(directions):
         text = direction.text(kind)

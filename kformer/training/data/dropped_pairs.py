@@ -112,13 +112,7 @@ def check_some_are_left(
     """Reads pairs up to the first one that is kept.
 
     Args:
-        source, target: Lists of paths of parallel text.
         models: SentencePiece models (bytes) of source and target.
-        max_length, max_length_ratio: As for `PairFilter`.
-        names: How to show paths in the message, where that differs.
-
-    Raises:
-        ValueError: All pairs are dropped; the message has their number for each reason.
     """
     find = PairFilter(max_length, max_length_ratio)
     libraries = [vocabulary.read(model) for model in models]

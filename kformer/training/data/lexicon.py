@@ -54,10 +54,7 @@ def learn_lexicon(
     """Learns the probabilities by expectation maximisation, beginning with equal ones.
 
     Args:
-        sources, targets: `SentenceIds` of N pairs of sentences.
         iterations: Number of iterations, at least 1.
-        max_entries: If more pairs of ids occur together, the least probable are left out.
-        progress: Called with the number of pairs of sentences done, in each iteration.
     """
     step = int(targets.ids.max(initial=0)) + 1
     keys, counts = np.empty(0, np.int64), np.empty(0)

@@ -183,12 +183,7 @@ class Noise:
         return cls(rates) if rates else None
 
     def __call__(self, source: Sequence[str], target: Sequence[str], seed: int) -> dict[int, Pair]:
-        """Returns the pairs that changed, by their places, ascending.
-
-        Args:
-            source, target: Texts, line for line.
-            seed: The same seed makes the same changes of the same text.
-        """
+        """Returns the pairs that changed, by their places, ascending."""
         rng = random.Random(seed)
         kinds: dict[int, list[str]] = {}  # Of each chosen place.
         for name, rate in self._rates.items():

@@ -101,11 +101,6 @@ def parallel_text(
 
     Args:
         source, target: A path or a list of paths each; or None.
-        pairs, columns: As for `split_pairs`.
-        kind: "valid_" for validation text, to name the arguments in messages.
-
-    Raises:
-        ValueError: Files and pairs are given; or an error of `split_pairs`.
     """
     if pairs is None:
         source, target = (as_list([] if side is None else side) for side in (source, target))
@@ -192,12 +187,7 @@ def _split(file, columns, named, *_state):
 
 
 def _table(pairs) -> Iterable[Any] | None:
-    """Returns the rows of a table of columns, a DataFrame or a dict; None for anything else.
-
-    Raises:
-        ValueError: The columns are no lists of as many texts, or it is a dict of several data sets,
-            such as "train" and "test".
-    """
+    """Returns the rows of a table of columns, a DataFrame or a dict; None for anything else."""
     if isinstance(pairs, Mapping):
         if any(
             hasattr(dataset, "column_names") or hasattr(dataset, "columns")
@@ -374,15 +364,7 @@ def corpus_weights(
     temperature: float | None = None,
     groups: Sequence[str] | None = None,
 ) -> list[float]:
-    """Returns how often a pass reads each corpus, rounded to six decimals.
-
-    Args:
-        pairs: Number of pairs of each corpus.
-        weights, temperature, groups: See `Mixture`.
-
-    Raises:
-        ValueError: The weights or the temperature are out of range.
-    """
+    """Returns how often a pass reads each corpus, rounded to six decimals."""
     check_weights(len(pairs), weights, temperature)
     if temperature is not None:
         names = range(len(pairs)) if groups is None else groups

@@ -100,14 +100,7 @@ def corpus_report(
     vocabulary: str = "learned",
     names: Mapping[str, str] | None = None,
 ) -> CorpusReport:
-    """Returns the report on windows of parallel text; it reads text whose statistics are missing.
-
-    Args:
-        training, validation: `Windows` of the text to train on, and of each validation text.
-        tokenizers: Of the source and of the target.
-        vocabulary: As for `check_corpus`.
-        names: How to show paths, where that differs.
-    """
+    """Returns the report on windows of parallel text; reads text whose statistics are missing."""
     total = training.statistics
     pieces, longest = total.pieces, total.longest
     files = training.mixture.files

@@ -145,15 +145,7 @@ def translation_windows(
     options: BatchOptions,
     directions: Sequence[tuple[str, int]] | None = None,
 ) -> Windows:
-    """Returns the windows of `translation_dataset`.
-
-    Args:
-        source, target: Lists of paths of parallel text.
-        tokenizers: `kformer.Tokenizer` of the source and of the target.
-        options: The other arguments.
-        directions: Of text of several directions the name of each corpus's direction, and the id
-            that stands before its sources.
-    """
+    """Returns the windows of `translation_dataset`."""
     names, prefix_ids = zip(*directions, strict=True) if directions else (None, None)
     most = options.filter.most_bytes + 1  # A byte more shows that a line is too long.
     mixture = Mixture(source, target, options.weights, options.temperature, names, longest=most)

@@ -162,9 +162,6 @@ class Windows:
         Args:
             epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch
                 of an iteration is fetched. By default the passes are counted from 0.
-
-        Raises:
-            ValueError: All examples are dropped.
         """
         dataset = number_of_pass(epoch)
         # The next window is prepared while the batches of a window are used.
@@ -300,7 +297,6 @@ class Windows:
         """Returns rows with end ids in which random ones are those of noisy text, where they fit.
 
         Args:
-            rows: Rows of both sides.
             texts: string tensors (N,) of both sides, and their rounds, int32 (N,).
             most: int32 tensor (N,), the most ids of a side that fit.
             seed: int64 tensor (2,).

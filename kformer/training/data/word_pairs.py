@@ -122,15 +122,7 @@ class WordPairs(NamedTuple):
 
 
 def learn_word_pairs(splitters: Sequence[WordSplitter], tokenizers: Sequence, mixture: Mixture):
-    """Learns the `WordPairs` of a corpus from a sample of its first window.
-
-    Args:
-        splitters, tokenizers: Of the source and of the target.
-        mixture: `Mixture`.
-
-    Raises:
-        ValueError: No two words are translations of each other.
-    """
+    """Learns the `WordPairs` of a corpus from a sample of its first window."""
     texts = next(iter(mixture.eager_windows()))[:2]
     step = max(1, len(texts[0]) // _SAMPLE)
     with tf.device("CPU:0"):

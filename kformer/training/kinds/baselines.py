@@ -60,12 +60,7 @@ class NaiveBayes:
 
 
 def baselines(training: Split, validation: Sequence[Split], model: bytes) -> Baselines:
-    """Learns both rules from the training text, and applies them to the validation texts.
-
-    Args:
-        training, validation: `Split`s.
-        model: The SentencePiece model of the run.
-    """
+    """Learns both rules from the training text, and applies them to the validation texts."""
     library = vocabulary.read(model)
     labels = [*training.counts]
     places = {label: place for place, label in enumerate(labels)}

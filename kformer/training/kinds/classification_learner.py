@@ -163,14 +163,7 @@ def labelled_windows(
     batch: Callable,
     noise: TextNoise | None = None,
 ) -> Windows:
-    """Returns the windows of labelled text, of which long texts are cut.
-
-    Args:
-        text: The text and its labels.
-        sides: The tokenizer, and a similar object for the labels.
-        options: `BatchOptions`.
-        form, batch, noise: As `batching`, `batch` and `noise` of `Windows`.
-    """
+    """Returns the windows of labelled text, of which long texts are cut."""
     mixture = Mixture(text.texts, text.labels, longest=options.filter.most_bytes)
     respellings = options.respellings(sides[0]), ()
     views = options.views(sides[0])
@@ -178,12 +171,7 @@ def labelled_windows(
 
 
 def text_of(prepared: Prepared, windows: Callable = classification_windows) -> TextOfRun:
-    """Returns the text of a run with labels.
-
-    Args:
-        prepared: `Prepared`.
-        windows: Returns `Windows` from a `Split`, a tokenizer, labels and `BatchOptions`.
-    """
+    """Returns the text of a run with labels."""
     task, options = prepared.task, BatchOptions.for_training(prepared.recipe)
     known = prepared.tokenizers[0], task.labels
     plain = options.for_validation()
@@ -217,15 +205,7 @@ def new_model(prepared: Prepared, rising_steps: int) -> TextClassifier:
 def new_classifier(
     recipe: Recipe, tokenizer: Tokenizer, labels: Any, options: Any, rising_steps: int | None = None
 ) -> TextClassifier:
-    """Returns a classifier ready for `fit`.
-
-    Args:
-        recipe: All numbers, with the sizes of the model to start from.
-        tokenizer: `kformer.Tokenizer`.
-        labels: Strings.
-        options: `ClassificationOptions`.
-        rising_steps: As for `WarmupSchedule`.
-    """
+    """Returns a classifier ready for `fit`."""
     network = functools.partial(SequenceClassifier, pooling=options.pooling)
     classifier = with_new_head(TextClassifier, network, recipe, tokenizer, labels, options)
     metrics = [MaskedAccuracy(NO_LABEL), MacroF1(len(labels), NO_LABEL)]
@@ -238,9 +218,7 @@ def with_new_head(model_class, network_class, recipe: Recipe, tokenizer, labels,
     """Returns a model with an encoder, perhaps of another model, and a new head; not compiled.
 
     Args:
-        model_class: `kformer.TextClassifier` or `kformer.TextTagger`.
         network_class: Callable (encoder, classes, dropout=, dtype=) -> network.
-        recipe, tokenizer, labels, options: As for `new_classifier`.
     """
     start_model = None if options.warm_start is None else kformer.load(options.warm_start)
     keras.utils.set_random_seed(recipe.seed)

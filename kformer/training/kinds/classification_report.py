@@ -120,14 +120,7 @@ class LabelledReport:
 def labelled_report(
     task: ClassificationTask, tokenizer: Tokenizer, text: TextOfRun, vocabulary: str = "learned"
 ) -> LabelledReport:
-    """Returns the report on labelled text, in bounded memory.
-
-    Args:
-        task: The training, with its text.
-        tokenizer: `kformer.Tokenizer`.
-        text: The text of the run.
-        vocabulary: As for `check_corpus`.
-    """
+    """Returns the report on labelled text, in bounded memory."""
     training, total = task.training, text.training.statistics
     shapes, padding = shapes_and_padding(text.training.batching, total.batches, 2 * total.tokens[0])
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))

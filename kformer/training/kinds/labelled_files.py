@@ -45,11 +45,7 @@ class Split(NamedTuple):
 
 
 def checked_columns(columns: Sequence[str] | None) -> tuple[str, str]:
-    """Returns the names of the columns of label and text; None stands for `COLUMNS`.
-
-    Raises:
-        ValueError: They are not two.
-    """
+    """Returns the names of the columns of label and text; None stands for `COLUMNS`."""
     if columns is None:
         return COLUMNS
     names = (columns,) if isinstance(columns, str) else tuple(columns)
@@ -67,16 +63,6 @@ def read_labelled(file: str | Path, columns: Sequence[str] | None = None) -> Ite
     The forms are as for `kformer.text.tables.read_table`: TSV files have a label, a tab and a text
     on each line; others have the columns "label" and "text". Line ends in a text become spaces, and
     white space in a label becomes single spaces.
-
-    Args:
-        file: A path.
-        columns: Names of the columns of label and text, if they are others; or their numbers, from
-            1, in a table without a header.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file is empty, not UTF-8 or malformed, a row is too long, or a label is
-            blank; the message has the file and the line.
     """
     names = checked_columns(columns)
     for (label, text), line in read_table(file, names, named=columns is not None, rest=True):
@@ -106,15 +92,6 @@ def split(
     """Splits files of labelled text into parallel files, a `Split`.
 
     A file that has not changed is split once per process.
-
-    Args:
-        files: A path or a list of paths.
-        columns: As for `read_labelled`.
-        rows: Function from a path and columns to an iterator of texts, their labels on one line,
-            and what these add to the counts.
-
-    Raises:
-        As for `read_labelled`.
     """
     texts, labels, counts, different = [], [], collections.Counter(), 0
     names = None if columns is None else checked_columns(columns)
@@ -136,10 +113,6 @@ def check_several(files: list[str], columns: Sequence[str] | None = None):
 
     It also refuses files whose columns are swapped, or whose first line is a header that
     `read_labelled` does not recognize.
-
-    Args:
-        files: Paths of labelled text.
-        columns: As for `read_labelled`.
     """
     counts = split(files, columns).counts
     texts = sum(counts.values())

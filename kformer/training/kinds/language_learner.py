@@ -44,15 +44,7 @@ _WINDOW_BYTES = 2**25  # Of a window of long documents, at most, or one document
 
 
 def document_mixture(files: list[str], documents: str = LINE) -> Mixture:
-    """Returns a `Mixture` with the documents of `files` on both sides.
-
-    Args:
-        files: Paths.
-        documents: One of `kformer.text.documents.DOCUMENTS`.
-
-    Raises:
-        FileNotFoundError, ValueError: A file is missing, empty or not UTF-8.
-    """
+    """Returns a `Mixture` with the documents of `files` on both sides."""
     if documents == LINE and not any(map(count_long_lines, files)):
         return Mixture(files, files)
     return _OfDocuments(files, documents)
@@ -309,10 +301,7 @@ def new_language_model(
     """Returns a language model ready for `fit`.
 
     Args:
-        recipe: All numbers, with the sizes of the model to start from.
-        tokenizer: `kformer.Tokenizer`.
         start: Path of a language model to start from; or None.
-        rising_steps: As for `WarmupSchedule`.
     """
     start_model = None if start is None else LanguageModel.load(start)
     keras.utils.set_random_seed(recipe.seed)

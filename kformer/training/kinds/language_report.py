@@ -110,13 +110,7 @@ def text_report(
     vocabulary: str = "learned",
     kind: str = LINE,
 ) -> TextReport:
-    """Returns the report on plain text.
-
-    Args:
-        training, validation: Windows of the text, and of each validation text.
-        tokenizer: `kformer.Tokenizer`.
-        vocabulary, kind: As for `TextReport`.
-    """
+    """Returns the report on plain text."""
     total = training.statistics
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
     valid = sum_of([windows.statistics for windows in validation]) if validation else None

@@ -61,12 +61,6 @@ def tagging_windows(
 
     Labels are at the first pieces of words, -1 elsewhere. Text that is too long is cut. A text
     whose words the tokenizer splits otherwise has no labels.
-
-    Args:
-        text: `Split` of `split_tagged`.
-        tokenizer: `kformer.Tokenizer`.
-        labels: C strings.
-        options: `BatchOptions`.
     """
     form, starts = options.batching(), tf.constant(word_starts(tokenizer))
 

@@ -22,10 +22,6 @@ def read_tagged(file):
     Of a treebank in [CoNLL-U](https://universaldependencies.org/format.html), whose lines have a
     number and nine more columns between tabs, the forms and the universal parts of speech are read.
     Comments, tokens of several words, such as "3-4", and empty nodes are left out.
-
-    Raises:
-        FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: A line has no label; the message has the file and the line.
     """
     words, labels, is_treebank = [], [], _is_treebank(file)
     for number, line in enumerate(read_lines(file), start=1):
@@ -83,9 +79,6 @@ def split_tagged(files: Any, columns: None = None) -> Split:
     """Splits tagged text into parallel files of texts and of labels, between spaces.
 
     `counts` are numbers of words by label; the rest is as for `labelled_files.split`.
-
-    Raises:
-        FileNotFoundError, ValueError: As for `read_tagged`; or a file has no words.
     """
     return split(files, columns, _tagged_rows)
 

@@ -18,16 +18,7 @@ def folders_of_directions(directions: Sequence[Direction], shards: Any) -> list:
 
 
 def text_of_arguments(text: tuple, options: Mapping[str, Any], kind: str = "") -> ParallelText:
-    """Returns the parallel text of source, target and pairs, or of directions.
-
-    Args:
-        text: Source, target and pairs, as for `kformer.training.train`.
-        options: Fields of `TranslationOptions`, by name.
-        kind: "valid_" for validation text.
-
-    Raises:
-        ValueError: It is given in two ways.
-    """
+    """Returns the parallel text of source, target and pairs, or of directions."""
     source, target, pairs = text
     directions, languages = options.get(f"{kind}directions"), options.get("both_directions")
     if not directions:

@@ -228,18 +228,7 @@ def new_translator(
     directions: Sequence[str] = (),
     marks: Sequence[str] = (),
 ) -> Translator:
-    """Returns a translator ready for `fit`.
-
-    Args:
-        recipe: All numbers, with the sizes of `start_model`.
-        tokenizer: `kformer.Tokenizer` of the source, or of both sides.
-        start_model: `Translator` to start from.
-        target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
-        target_language: Code of the language of the translations, if it is known.
-        rising_steps: As for `WarmupSchedule`.
-        directions: The directions that the model learns, such as "de-en", if it learns several.
-        marks: The kinds of marks that the sources get, of `kformer.inference.source_marks.KINDS`.
-    """
+    """Returns a translator ready for `fit`."""
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
     settings = settings_to_start_from(start_model, tokenizer)

@@ -333,11 +333,7 @@ class ShardsTask(TranslationTask):
         return {"pairs": sum(self.pairs_of_corpora())}
 
     def given_vocabularies(self):
-        """Returns the vocabularies of the shards.
-
-        Raises:
-            ValueError: The user gave a file with other vocabularies.
-        """
+        """Returns the vocabularies of the shards."""
         vocabularies, options = vocabularies_of(self.sets[0]), self.options
         languages = [*self.target_languages]
         if languages:

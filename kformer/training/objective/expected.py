@@ -50,13 +50,6 @@ def expected(
             teachers, and their probabilities as integers, in any unit. For two views of each
             example (B, T, 1, 2), (B, 1, 2) or (B, T, 1 + 2 K, 2).
         logits: float tensor (B, T, V); of labels (B, V).
-        padding_id: The expected id that does not count; it may be out of range.
-        ignored_ids: More ids that do not count, from `checked_ids`.
-
-    Raises:
-        ValueError: `y_true` has another shape, or a value that is none of these. In a TensorFlow
-            graph, such a value raises an `InvalidArgumentError` instead; in a compiled one, as on
-            JAX, loss and metrics become NaN.
     """
     y_true = ops.convert_to_tensor(y_true)
     cache, key = graph_cache(y_true), None
@@ -87,9 +80,6 @@ def weights_of_tokens(sample_weight: Any, ids: Any, place: Any):
             tokens; or a scalar. Of labels (B,) or (B, 1).
         ids: int32 tensor (B, T); of labels (B,).
         place: integer tensor (N,), indices of tokens in the flattened batch.
-
-    Raises:
-        ValueError: `sample_weight` has another shape.
     """
     weights = ops.cast(sample_weight, "float32")
     shape, sizes = tuple(weights.shape), tuple(ids.shape)
@@ -158,11 +148,7 @@ def _not_expected(shape, dtype, logits_shape):
 
 
 def _checked(values, vocab_size, padding_id, shape):
-    """Returns ids without padding as int32, which of them are real, and in a graph if all are ids.
-
-    Raises:
-        ValueError: A value is no id, outside a graph.
-    """
+    """Returns ids without padding as int32, which of them are real, and if all are ids."""
     dtype = keras.backend.standardize_dtype(values.dtype)
     is_float = keras.backend.is_float_dtype(dtype)
     if not is_float and dtype != "int64":

@@ -47,11 +47,6 @@ def token_scores(
     Args:
         y_true: integer tensor (B, T), the expected ids; or another one that `expected` takes.
         logits: float tensor (B, T, V); of labels (B, V).
-        padding_id: The expected id that does not count.
-        ignored_ids: More such ids.
-
-    Returns:
-        `TokenScores` of all B * T tokens, or of the real ones alone.
     """
     y_true, factors = ops.convert_to_tensor(y_true), factors_of(logits)
     left_out = padding_id, ignored_ids
@@ -154,7 +149,6 @@ def _teacher_logit(wanted, score, real):
     """Returns the mean logit of the teachers' ids, by their probabilities; None without teachers.
 
     Args:
-        wanted: `Expected` of the batch.
         score: Function from ids (N, K) to their logits.
         real: Function that selects the scored tokens of an array (B * T, K).
     """

@@ -71,12 +71,7 @@ class Channel:
             threading.Thread(target=self._listen, args=(peer, connection), daemon=True).start()
 
     def exchange(self, content: bytes) -> list[bytes]:
-        """Returns the contents of all processes, in their order; each must call this.
-
-        Raises:
-            OSError: Another process has ended.
-            ValueError: The content has over `MAX_LENGTH` bytes.
-        """
+        """Returns the contents of all processes, in their order; each must call this."""
         if self.process:
             self._connections[0].send(CONTENT, content)
             return [self._next(0) for _ in range(self.processes)]

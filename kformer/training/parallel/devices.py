@@ -37,13 +37,7 @@ def layout_map(mesh: keras.distribution.DeviceMesh) -> keras.distribution.Layout
 
 
 def check_can_be_split(recipe: Recipe, vocabularies: dict[str, int], number: int):
-    """Raises ValueError if `number` devices cannot share the model.
-
-    Args:
-        recipe: Its numbers, but for the vocabularies.
-        vocabularies: Their sizes, by the names that they have in the recipe.
-        number: Number of devices that share one copy of the model.
-    """
+    """Raises ValueError if `number` devices cannot share the model."""
     sizes = {"num_heads": recipe.num_heads, "d_ff": recipe.d_ff, **vocabularies}
     wrong = [f"{name}={size}" for name, size in sizes.items() if size % number]
     if wrong:
@@ -119,12 +113,7 @@ def _distribution(devices, model_parallel):
 
 
 def check_fits(recipe: Recipe, vocabularies: dict[str, int]):
-    """Raises ValueError if the devices of the current distribution cannot train a model.
-
-    Args:
-        recipe: Its numbers, but for the vocabularies.
-        vocabularies: Their sizes, by the names that they have in the recipe.
-    """
+    """Raises ValueError if the devices of the current distribution cannot train a model."""
     number = batch_devices()
     if number > 1 and recipe.tokens_per_batch < number * recipe.max_length:
         raise ValueError(

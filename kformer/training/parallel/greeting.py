@@ -38,11 +38,7 @@ class WrongSecret(ValueError):
 
 
 def run_secret() -> bytes:
-    """Returns the secret that all processes of a run have in their environment.
-
-    Raises:
-        ValueError: It is missing or too short.
-    """
+    """Returns the secret that all processes of a run have in their environment."""
     secret = os.fsencode(os.environ.get(SECRET, "")).strip()
     if len(secret) < _LEAST:
         raise ValueError(
@@ -74,10 +70,6 @@ class Guest:
         Returns:
             The number of the process, the number of processes that it expects, and the keys; None
             while its greeting is not complete.
-
-        Raises:
-            EOFError, OSError: The connection has ended.
-            WrongSecret: The bytes are not the greeting of a process with the secret.
         """
         is_hello = len(self._received) < _HELLO
         part = self.connection.recv(_HELLO + _ANSWER * (not is_hello) - len(self._received))
@@ -108,18 +100,7 @@ class Guest:
 def greet(
     connection: socket.socket, secret: bytes, process: int, processes: int, deadline: float
 ) -> Keys:
-    """Greets process 0 over `connection`.
-
-    Args:
-        connection: A socket.
-        secret: The secret of the run.
-        process, processes: The number of this process, and how many there are.
-        deadline: When to give up, by `time.monotonic`.
-
-    Raises:
-        EOFError, OSError: The connection has ended, or the deadline is over.
-        WrongSecret: Process 0 has another secret, or something else listens there.
-    """
+    """Greets process 0 over `connection`."""
     hello, numbers = _VERSION + secrets.token_bytes(_NONCE), _NUMBERS.pack(process, processes)
     connection.sendall(hello)
     transcript = hello + read(connection, _NONCE, deadline) + numbers
@@ -130,11 +111,7 @@ def greet(
 
 
 def read(connection: socket.socket, length: int, deadline: float | None = None) -> bytes:
-    """Returns the next `length` bytes of a connection; waits until `deadline`, if there is one.
-
-    Raises:
-        EOFError, OSError: The connection has ended, or the deadline is over.
-    """
+    """Returns the next `length` bytes of a connection; waits until `deadline`, if there is one."""
     content = bytearray()  # Grows with the received bytes, not by the announced length.
     while len(content) < length:
         if deadline is not None:

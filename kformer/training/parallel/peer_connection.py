@@ -38,12 +38,7 @@ class PeerConnection:
         self._sent = self._received = 0
 
     def send(self, kind: bytes, content: bytes = b""):
-        """Sends a message.
-
-        Raises:
-            OSError: The connection has ended.
-            ValueError: The content is too long.
-        """
+        """Sends a message."""
         if len(content) > MAX_LENGTH:
             raise ValueError(
                 f"A message between processes has at most {MAX_LENGTH:,} bytes. "
@@ -59,10 +54,6 @@ class PeerConnection:
 
         Args:
             deadline: When to give up, by `time.monotonic`; None to wait forever.
-
-        Raises:
-            EOFError, OSError: The connection has ended, or the deadline is over.
-            Forged: The message is too long, or its HMAC is wrong.
         """
         head = read(self.socket, _HEAD.size, deadline)
         kind, length = _HEAD.unpack(head)

@@ -33,11 +33,7 @@ class ProcessTeam:
         """Returns the values of all processes, as JSON holds them; each must call this.
 
         Args:
-            value: Of this process.
             is_valid: Whether a value has the right types.
-
-        Raises:
-            ValueError: The value of another process does not, so it may be of another version.
         """
         contents = self.exchange_bytes(json.dumps(value).encode())
         values = []

@@ -211,9 +211,6 @@ def excluded_texts(files: Paths | None) -> frozenset[str]:
     """Reads texts that must not be in the shards, such as a test's: a text on each line.
 
     They are compared like held-out text: `kformer.training.preparation.raw_pairs.compared`.
-
-    Raises:
-        FileNotFoundError, ValueError: As for `read_lines`.
     """
     files = as_list([] if files is None else files)
     texts = {compared(line) for file in files for line in read_lines(file)}

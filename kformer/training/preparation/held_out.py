@@ -56,18 +56,6 @@ def hold_out(
 
     The files are `train.source`, `train.target`, `valid.source` and so on, in the order of the
     input; a part without pairs has no files.
-
-    Args:
-        output: Folder; earlier files of these names are replaced.
-        source_files, target_files: A path or a list of paths each, UTF-8, plain or compressed.
-        pairs, columns: Files that hold both sides, as for `prepare_shards`.
-        valid, test: Numbers of random pairs.
-        unlike: Number of pairs with rare words or unusual lengths.
-        seed: Seed of the choice.
-
-    Raises:
-        FileNotFoundError, ValueError: As for `prepare_shards`; or there are too few pairs, or a
-            part would replace a file that is read.
     """
     wanted = {"valid": valid, "test": test, "unlike": unlike}
     for name, number in wanted.items():

@@ -72,17 +72,7 @@ def pair_files(
     columns: Sequence[str] | None,
     check: Callable[[str], None] = check_file,
 ) -> PairFiles:
-    """Checks that files exist and belong together.
-
-    Args:
-        source, target, pairs, columns: As for `prepare_shards`.
-        check: Raises an error unless a file can be read.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: The numbers of source and target files differ, there are no files, or
-            `columns` are not two names.
-    """
+    """Checks that files exist and belong together."""
     lists = [as_list([] if files is None else files) for files in (source, target, pairs)]
     if len(lists[0]) != len(lists[1]) or not any(lists):
         raise ValueError(
@@ -95,12 +85,7 @@ def pair_files(
 
 
 def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:
-    """Yields the pairs of all files, `size` of them at a time, or fewer, if they are long.
-
-    Raises:
-        ValueError: As for `read_lines` and `read_bitext`; or a text has another number of lines
-            than its translation.
-    """
+    """Yields the pairs of all files, `size` of them at a time, or fewer, if they are long."""
     parts = [
         *itertools.starmap(_side_by_side, zip(files.source, files.target, strict=True)),
         *(_table_pairs(file, files) for file in files.pairs),

@@ -144,13 +144,7 @@ def _write_shards(folder, batches, dtype, options, progress, table):
 
 
 def count_rest(counts: Counter, near_duplicates: int, shards: Sequence[dict]):
-    """Adds the numbers of pairs that are known only after all batches.
-
-    Args:
-        counts: The sum of the `counts` of `ids_of` for all batches.
-        near_duplicates: Number of dropped near-duplicates.
-        shards: Entries of the manifest.
-    """
+    """Adds the numbers of pairs that are known only after all batches."""
     counts["near_duplicate"] = near_duplicates
     counts["kept"] = sum(shard["pairs"] for shard in shards)
     counts["duplicate"] = counts["read"] - (counts.total() - counts["read"])  # What is left.

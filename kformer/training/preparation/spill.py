@@ -67,7 +67,6 @@ def packed(rows: Rows, hashes: np.ndarray) -> Iterator[tuple[int, bytes]]:
     """Yields the number of each file that gets some of the pairs, and these pairs as bytes.
 
     Args:
-        rows: Pairs that are sorted by their hashes.
         hashes: uint64 (N,).
     """
     place = group_of(hashes)
@@ -86,8 +85,6 @@ def different(contents: Iterable[bytes], dtype: Any, dropped: np.ndarray) -> Row
 
     Args:
         contents: The bytes of the file from `packed`, in pieces of any size.
-        dtype: NumPy's type of the ids.
-        dropped: Hashes of pairs to leave out, ascending.
     """
     hashes, rows = [], []
     for content in contents:

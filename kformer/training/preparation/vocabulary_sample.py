@@ -28,17 +28,7 @@ def vocabularies_of(
     tokenizer: str | Path | None = None,
     target_tokenizer: str | Path | None = None,
 ) -> Vocabularies:
-    """Returns existing vocabularies, or learns them from pairs spread evenly over the text.
-
-    Args:
-        files: `PairFiles`.
-        options: `PreparationOptions`; a text that does not support so many ids gets fewer.
-        clean: `Cleaning`, for the sample.
-        tokenizer, target_tokenizer: Paths of existing ones, as for `prepare_shards`.
-
-    Raises:
-        FileNotFoundError, ValueError: As for `read_vocabularies` and `learn_vocabularies`.
-    """
+    """Returns existing vocabularies, or learns them from pairs spread evenly over the text."""
     if tokenizer is not None:
         return read_vocabularies(tokenizer, target_tokenizer)
     if target_tokenizer is not None:

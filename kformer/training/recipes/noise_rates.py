@@ -33,22 +33,7 @@ ROBUST_RATES = {
 
 
 def noise_rates(text: str, among: Collection[str] = tuple(NOISES)) -> dict[str, float]:
-    """Returns the share of sentences that get each kind of noise.
-
-    Args:
-        text: Names and rates, such as "upper=0.05,typos=0.1". "robust" stands for the rates of
-            `ROBUST_RATES`, as far as they are `among` the possible kinds; rates behind it replace
-            its own. "none" for no noise.
-        among: Names of the kinds that are possible.
-
-    Returns:
-        dict, in the order of `NOISES`, of the kinds whose rates are above 0.
-
-    Raises:
-        TypeError: `text` is not a string.
-        ValueError: It has another form, a name is not `among` the kinds or occurs twice, or a rate
-            is not from 0 to 1.
-    """
+    """Returns the share of sentences that get each kind of noise."""
     received = f"Received: noise={check_text('noise', text)!r}"
     rates: dict[str, float] = {}
     entries = [] if text == NO_NOISE else [entry.strip() for entry in text.split(",")]

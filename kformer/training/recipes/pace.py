@@ -67,11 +67,6 @@ def suited_to(recipe: Recipe, ids: float) -> Suited:
     """Chooses the numbers that a recipe leaves open, for a text.
 
     The batch does not depend on the number of epochs, so that more epochs extend a run.
-
-    Args:
-        recipe: The numbers.
-        ids: Of a pass over the text, on the longer side of each pair; `LARGE_TEXT` if there are
-            more.
     """
     names = tuple(name for name in _OPEN if not getattr(recipe, name))
     ids, accumulated = max(1, ids), recipe.gradient_accumulation
@@ -88,12 +83,7 @@ def suited_to(recipe: Recipe, ids: float) -> Suited:
 
 
 def as_begun(recipe: Recipe, config: Mapping[str, Any]) -> Recipe:
-    """Returns a recipe with the numbers of an earlier run, where it leaves them open.
-
-    Args:
-        recipe: The numbers.
-        config: The run config of the earlier run; empty if there is none.
-    """
+    """Returns a recipe with the numbers of an earlier run, where it leaves them open."""
     numbers = config.get("recipe", {})
     known = {**numbers, "epochs": config.get("suited_epochs", numbers.get("epochs"))}
     chosen = {name: known[name] for name in _OPEN if not getattr(recipe, name) and known.get(name)}
@@ -136,8 +126,6 @@ def pace_of(recipe: Recipe, batches: int, is_trained: bool = False) -> Pace:
     """Returns the pace of a run by a recipe.
 
     Args:
-        recipe: The numbers.
-        batches: Batches in an epoch.
         is_trained: Whether the model starts from a trained one, which learns from the first step.
     """
     updates_per_epoch = max(1, batches // recipe.gradient_accumulation)

@@ -309,12 +309,7 @@ def recipe_names(kind: str | None = None) -> list[str]:
 
 
 def recipe_for(kind: Kind, recipe: Recipe | str | None, warm_start: Any = None) -> Recipe:
-    """Returns the recipe of a run: the given one, or the one with the given name.
-
-    Args:
-        kind: The kind of model; without a recipe, its own, or `fine-tune` of a translator or a
-            language model with `warm_start`.
-    """
+    """Returns the recipe of a run: the given one, or the one with the given name."""
     if isinstance(recipe, Recipe):
         return recipe
     if recipe is None:
@@ -348,11 +343,7 @@ def _entries(file: Path) -> dict:
 
 
 def _numbers(name: str, derived: tuple[str, ...] = ()) -> dict:
-    """Returns the numbers of a recipe: its base's, replaced by its own.
-
-    Args:
-        derived: Names of the recipes that are based on this one, to refuse a circle.
-    """
+    """Returns the numbers of a recipe: its base's, replaced by its own."""
     numbers = {**_entries(_FOLDER / f"{name}.toml")}
     numbers.pop("kind", None)
     base = numbers.pop("base", None)

@@ -49,11 +49,7 @@ class _NewerFormat(ValueError):
 
 
 def write_checkpoint(folder: str | Path, checkpoint: Checkpoint):
-    """Writes `checkpoint` into `folder`, completely or not at all, and deletes the old ones.
-
-    Raises:
-        OSError: It could not be written; the earlier ones are unchanged.
-    """
+    """Writes `checkpoint` into `folder`, completely or not at all, and deletes the old ones."""
     folder = Path(folder)
     path = folder / f"epoch-{checkpoint.epoch:04}-batch-{checkpoint.batch:06}.npz"
     content = {
@@ -86,10 +82,6 @@ def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
 
     A damaged checkpoint is renamed to "damaged-...", so that it does not count among the kept ones,
     and a line on stderr reports it. Temporary files of killed processes are deleted.
-
-    Raises:
-        NoWholeCheckpoint: All are damaged.
-        ValueError: The newest one is of a newer version of kformer.
     """
     folder = Path(folder)
     for unfinished in folder.glob(".epoch-*.npz"):

@@ -58,7 +58,6 @@ class Together:
 
         Args:
             late: Whether this process has a checkpoint due.
-            signal_number: The signal that came to this process, if any.
             now: Whether the processes must exchange their values at once.
         """
         return late, signal_number

@@ -30,11 +30,7 @@ def to_arrays(groups: dict) -> dict:
 
 
 def assign(groups: dict, arrays: dict):
-    """Assigns the arrays that `to_arrays` returned to the variables in `groups`.
-
-    Raises:
-        ValueError: The arrays have other shapes than the variables.
-    """
+    """Assigns the arrays that `to_arrays` returned to the variables in `groups`."""
     named = {
         f"{name}/{i}": variable
         for name, group in groups.items()

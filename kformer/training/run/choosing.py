@@ -54,11 +54,7 @@ class Choice:
         return self._best.scores
 
     def in_words(self, history: dict[str, list]) -> str:
-        """Returns a sentence on the best epoch and its score, if there is validation text.
-
-        Args:
-            history: As `KeepHistory.history`; it has an epoch 0 if the start was validated.
-        """
+        """Returns a sentence on the best epoch and its score, if there is validation text."""
         score = self._best.scores.get(self._score)
         if score is None or self._best.epoch is None:
             last = "Without validation text, the last model is kept"

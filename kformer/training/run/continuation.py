@@ -21,15 +21,9 @@ def check_output(
     change; or if it is finished, and a changed setting leaves something to train.
 
     Args:
-        output: The folder of the run.
         overwrite: Whether to replace a finished run, or one of other settings.
         config: The run config; None for a run that is not to be resumed.
         restart: Whether to replace any run, even an unfinished one of the same settings.
-
-    Raises:
-        FileExistsError: The folder holds a finished run, one of other settings, or other files.
-        FileNotFoundError: The folder holds an unfinished run without its checkpoints.
-        ValueError: `run.json` is not a run config.
     """
     output = Path(output)
     if not output.exists() or (output.is_dir() and not content(output)):
@@ -61,11 +55,7 @@ def check_output(
 
 
 def _more_to_train(output, earlier, config):
-    """Returns whether more epochs or more patience extend a finished run.
-
-    Raises:
-        FileNotFoundError: They do, but its checkpoints are gone.
-    """
+    """Returns whether more epochs or more patience extend a finished run."""
     from kformer.training.resumption.checkpoint import checkpoint_files, epochs_done  # NumPy.
 
     if not {"epochs", "patience", "monitor"} & {*changed_settings(earlier, config)}:

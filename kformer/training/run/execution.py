@@ -48,11 +48,7 @@ from kformer.training.run.validation import ValidateEvery, names_of_texts
 
 
 def run(prepared: Prepared) -> Any:
-    """Trains the run that `prepare` returned; the caller holds the lock of the folder.
-
-    Returns:
-        The best model, a `TextModel`, as saved.
-    """
+    """Trains the run that `prepare` returned; the caller holds the lock of the folder."""
     _check_backend(prepared)
     versions = {name: metadata.version(name) for name in ("kformer", "keras", "tensorflow")}
     check_same(team().exchange({**prepared.config, "versions": versions}, is_comparable))
@@ -148,11 +144,7 @@ def _logs_of(prepared):
 
 
 def _check_backend(prepared):
-    """Sets the backend in the config of a new run; compares it with the backend of a run to resume.
-
-    Raises:
-        ValueError: The run began on another backend, whose random numbers are others.
-    """
+    """Sets the backend in the config of a new run, or compares it with that of a run to resume."""
     running = keras.backend.backend()
     began = prepared.config.setdefault("backend", "tensorflow" if prepared.resumes else running)
     if began != running:

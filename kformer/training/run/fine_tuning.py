@@ -62,11 +62,6 @@ def warm_start_stack(model: Any, start_model: Any):
     Pieces that both vocabularies have keep their vectors; others start as in `warm_start`. From a
     classifier to a classifier of the same labels, or from a tagger to such a tagger, the head is
     copied, too.
-
-    Args:
-        model: `kformer.TextClassifier`, `kformer.TextTagger` or `kformer.LanguageModel`, whose
-            encoder has the sizes of the encoder of `start_model`, or fewer layers.
-        start_model: One of these, `kformer.Translator` or `kformer.TextEncoder`.
     """
     new, old = _encoder_of(model.network), _encoder_of(start_model.copy().network)
     _assign_stack(new.encoder, old.encoder)
@@ -90,7 +85,6 @@ def settings_to_start_from(start_model: Any, tokenizer: Tokenizer) -> dict:
 
     Args:
         start_model: As for `warm_start_stack`, or None.
-        tokenizer: `kformer.Tokenizer` of the new model's source.
     """
     if start_model is None:
         return {}
@@ -102,12 +96,7 @@ def settings_to_start_from(start_model: Any, tokenizer: Tokenizer) -> dict:
 
 
 def target_settings(start_model: Translator, tokenizer: Tokenizer) -> dict:
-    """Returns settings, by name, of the output of a `Transformer` that starts from a translator.
-
-    Args:
-        start_model: `kformer.Translator` to start from.
-        tokenizer: `kformer.Tokenizer` of the new model's target.
-    """
+    """Returns settings, by name, of the output of a `Transformer` that starts from a translator."""
     settings = {name: getattr(start_model.transformer, name) for name in OUTPUT_SETTINGS}
     old_ids = _never_chosen(start_model.transformer)
     if tokenizer.model == start_model.target_tokenizer.model:

@@ -12,13 +12,7 @@ from kformer.training.run.run_folder import HISTORY
 
 
 def draw_history(history: dict, monitor: str, path: Path):
-    """Draws the learning curves, and marks the epoch of the best model.
-
-    Args:
-        history: See `kformer.plot.plot_history`.
-        monitor: Which of `MONITORS` chose the best model.
-        path: Of the picture.
-    """
+    """Draws the learning curves, and marks the epoch of the best model."""
     score, mode = MONITORS[monitor]
     best, values = None, history.get(score)
     if values:
@@ -28,12 +22,7 @@ def draw_history(history: dict, monitor: str, path: Path):
 
 
 def read_history(folder: Path) -> tuple[dict, str]:
-    """Reads the history of a run, which may still be going on, and its `monitor`.
-
-    Raises:
-        FileNotFoundError: The folder holds no run that was validated.
-        ValueError: A file in it is damaged.
-    """
+    """Reads the history of a run, which may still be going on, and its `monitor`."""
     path = Path(folder) / HISTORY
     if not path.is_file():
         raise FileNotFoundError(

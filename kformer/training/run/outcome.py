@@ -16,11 +16,6 @@ def further_epochs(
 
     None if the last validation is hardly better than those before the last tenth of the run, or if
     the run ended before its last epoch.
-
-    Args:
-        history: The values of each score, one for each validation, and "epoch".
-        recipe: The numbers of the run.
-        suited: Epochs that suit the text, if they are known.
     """
     score, mode = MONITORS[recipe.monitor]
     values = [value if mode == "min" else -value for value in history.get(score, [])]
@@ -46,7 +41,6 @@ def useless_translator(bleu: float, chrf: float, epochs: int | None) -> str | No
     Args:
         bleu, chrf: The scores, from 0 to 100. Text of single words has no BLEU, text without
             spaces little chrF: a model of no use has little of both.
-        epochs: As from `further_epochs`.
     """
     if bleu >= _USELESS_BLEU or chrf >= _USELESS_CHRF:
         return None
@@ -61,8 +55,6 @@ def useless_classifier(accuracy: float, majority: float, epochs: int | None) -> 
 
     Args:
         accuracy: Of the validation text, from 0 to 1.
-        majority: Share of the validation text with the label that is most frequent in training.
-        epochs: As from `further_epochs`.
     """
     if accuracy > majority:
         return None

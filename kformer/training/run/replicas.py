@@ -11,14 +11,7 @@ DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 
 
 def one_stack(kind: type, recipe: Recipe, tokenizer: Any, **settings: Any):
-    """Returns a network of one stack, by the numbers of the recipe.
-
-    Args:
-        kind: `kformer.TransformerEncoder` or `kformer.TransformerDecoder`.
-        recipe: The numbers.
-        tokenizer: `kformer.Tokenizer`.
-        **settings: Others of the network.
-    """
+    """Returns a network of one stack, by the numbers of the recipe."""
     return kind(
         tokenizer.vocab_size,
         recipe.num_layers,
@@ -39,10 +32,6 @@ def rising_steps(prepared: Any, batches: Any) -> int:
 
     `Pace` computes them. A run that is resumed keeps its own, unless its `warmup_steps` change;
     they are `warmup_steps` if a kformer that did not record them began it.
-
-    Args:
-        prepared: `Prepared`.
-        batches: `tf.data.Dataset` of training.
     """
     recipe, config = prepared.recipe, prepared.config
     if prepared.resumes and "warmup_steps" not in prepared.changed:
@@ -55,15 +44,7 @@ def rising_steps(prepared: Any, batches: Any) -> int:
 def compile_network(
     network: Any, recipe: Recipe, padding_id: int, metrics: Any, rising_steps: int | None = None
 ):
-    """Compiles `network` with Adam, the warm-up schedule and the loss, by the recipe's numbers.
-
-    Args:
-        network: Keras model.
-        recipe: All numbers.
-        padding_id: The expected id, or label, that does not count.
-        metrics: List of Keras metrics.
-        rising_steps: As for `WarmupSchedule`.
-    """
+    """Compiles `network` with Adam, the warm-up schedule and the loss, by the recipe's numbers."""
     accumulated = recipe.gradient_accumulation
     network.compile(
         optimizer=AveragedAdam(

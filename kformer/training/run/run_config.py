@@ -42,16 +42,7 @@ class _RunConfig(TypedDict, total=False):
 
 
 def run_config(recipe: Recipe, task: "Task") -> dict:
-    """Returns the settings of a run, as JSON holds them.
-
-    Args:
-        recipe: All numbers.
-        task: The kind of model, its files and its options.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: The options contradict each other.
-    """
+    """Returns the settings of a run, as JSON holds them."""
     task.check(recipe)
     files = task.files
     return {
@@ -71,11 +62,7 @@ def run_config(recipe: Recipe, task: "Task") -> dict:
 
 
 def read_run_config(folder: str | Path) -> dict:
-    """Returns the run config in `folder`; an empty dict if there is none.
-
-    Raises:
-        ValueError: The file does not hold a run config.
-    """
+    """Returns the run config in `folder`; an empty dict if there is none."""
     path = Path(folder) / RUN_CONFIG
     if not path.is_file():
         return {}
@@ -117,11 +104,7 @@ def difference(earlier: dict, config: dict) -> str | None:
 
 
 def check_same(configs: list[dict]):
-    """Raises ValueError if the processes of a run have other settings, text or versions.
-
-    Args:
-        configs: Their run configs, in the order of the processes.
-    """
+    """Raises ValueError if the processes of a run have other settings, text or versions."""
     first = configs[0]
     for process, config in enumerate(configs):
         differing = difference(config, first)

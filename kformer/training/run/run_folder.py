@@ -21,13 +21,7 @@ _CHUNK = 2**23  # Bytes.
 
 
 def send_files(team: ProcessTeam, folder: Path, names: Iterable[str]):
-    """Sends files to the other processes, which call `receive_files`.
-
-    Args:
-        team: The processes; this one is process 0.
-        folder: Where the files are.
-        names: Names of files and of folders in it; missing ones are left out.
-    """
+    """Sends files to the other processes, which call `receive_files`."""
     files = [(path, path.stat().st_size) for name in names for path in _regular(folder / name)]
     listing = [[path.relative_to(folder).as_posix(), size] for path, size in files]
     team.exchange(listing, _may_be_listed)
@@ -38,12 +32,7 @@ def send_files(team: ProcessTeam, folder: Path, names: Iterable[str]):
 
 
 def receive_files(team: ProcessTeam, folder: Path):
-    """Writes the files that process 0 sends into the empty `folder`.
-
-    Raises:
-        OSError: There is no space for them.
-        ValueError: A name leads out of the folder, or a content is not as long as announced.
-    """
+    """Writes the files that process 0 sends into the empty `folder`."""
     listing = team.exchange(None, _may_be_listed)[0] or []
     total, free = sum(size for _, size in listing), shutil.disk_usage(folder).free
     if total > free:
@@ -103,9 +92,6 @@ def locked(folder: str | Path):
 
     The lock ends with the process, even if that is killed. A folder that was created and is still
     empty is removed again.
-
-    Raises:
-        BlockingIOError: Another process holds the lock.
     """
     folder = Path(folder)
     created = [path for path in (folder, *folder.parents) if not path.exists()]

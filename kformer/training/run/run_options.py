@@ -27,13 +27,8 @@ def option_metadata(description: str, recorded: Callable | None = None, **settin
     """Returns the metadata of an option.
 
     Args:
-        description: For the help of commands and for docstrings. Other options are in backticks.
         recorded: Function from a value to the one of the run config, in which a `pathlib.Path`
             stands for the hash of a file; None for an option that may change when a run resumes.
-        **settings: For commands. `choices`, all values; `metavar`, its value in the help; `option`,
-            its name, if that is another; `command_type`, its type, the same; `is_model`, whether it
-            is a file that holds a model; `is_flag`, whether it can only be switched on; and
-            `in_commands`, False for an option that commands do not have in this form.
     """
     return {"description": description, "recorded": recorded, "in_commands": True, **settings}
 

@@ -151,14 +151,7 @@ def prepare_text(
     valid: Any = None,
     **options: Any,
 ) -> Prepared:
-    """Prepares the run of a kind of model that reads one text, as `prepare`.
-
-    Args:
-        task: The class of the kind.
-        recipe, output: As for `prepare`.
-        text, valid: Paths of the text to train on, and to validate on.
-        **options: Fields of the options of the kind.
-    """
+    """Prepares the run of a kind of model that reads one text, as `prepare`."""
     files = zip(task.names, (as_list(text), as_list(valid or [])), strict=True)
     return prepare(task(dict(files), task.options_class(**options)), recipe, output)
 
@@ -179,12 +172,7 @@ def _with_monitor(recipe, task):
 
 
 def _with_sizes_to_start_from(recipe, task):
-    """Returns `recipe` with the sizes of the model that the run starts from, if any.
-
-    Raises:
-        FileNotFoundError, ValueError: The model cannot be read; or it differs in a size that
-            `exact_sizes` names.
-    """
+    """Returns `recipe` with the sizes of the model that the run starts from, if any."""
     if task.options.warm_start is None:
         return recipe
     sizes = task.sizes_to_start_from()
@@ -221,11 +209,7 @@ def _check_sizes(recipe, sizes, exact):
 
 
 def _add_vocabularies(config, vocabularies, output):
-    """Adds the hashes and sizes of the vocabularies to `config`.
-
-    Raises:
-        ValueError: The run began with other vocabularies.
-    """
+    """Adds the hashes and sizes of the vocabularies to `config`."""
     names = "tokenizer", "target_tokenizer"
     for name, model in zip(names, vocabularies, strict=True):
         checksum = None if model is None else hashlib.sha256(model).hexdigest()

@@ -49,16 +49,7 @@ def learn_vocabularies(
     """Learns one vocabulary from both sides of the text, or one from each.
 
     Args:
-        recipe: `Recipe`, with the numbers of ids: `vocab_size` and `target_vocab_size`.
-        source, target: Lists of paths.
-        exact: Which of these two numbers must be met: if the text supports fewer ids, an error is
-            raised. By default as many ids are learned as the text supports.
         line_breaks: Whether the vocabularies keep line breaks.
-        languages: Codes of target languages, which get symbols in the vocabulary of the source.
-        characters: Characters that get pieces, though the text does not have them.
-
-    Raises:
-        ValueError: As for `kformer.text.vocabulary.learn`.
     """
     options = {name: getattr(recipe, name) for name in OF_VOCABULARIES}
     options |= {"line_breaks": line_breaks, "long_lines": not target}  # Such pairs are dropped.
@@ -92,16 +83,7 @@ def read_vocabularies(
     """Reads existing vocabularies.
 
     Args:
-        path: A SentencePiece model file, or a `.keras` translator with one or two vocabularies.
         target_path: The same, for the target alone; None if `path` serves both sides.
-        prefix_kept: As for `kformer.tasks.keras_file.tokenizer_models`.
-        languages: Codes of target languages; the source gets the symbols that are missing.
-        marks: Of `kformer.inference.source_marks.KINDS`.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: A file holds no such model, the two have different padding ids, or one lacks the
-            symbols of `marks`.
     """
     vocabularies = Vocabularies(*_models(path, prefix_kept, bool(languages)))
     if target_path is not None:

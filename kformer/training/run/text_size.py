@@ -13,7 +13,6 @@ def ids_of_texts(texts: Iterable[str], model: bytes) -> int:
     """Counts the ids of texts, end ids included, up to `LARGE_TEXT`.
 
     Args:
-        texts: The texts of a pass.
         model: SentencePiece model (bytes).
     """
     encode = vocabulary.read(model).encode
@@ -29,9 +28,7 @@ def ids_of_pairs(
     """Counts the ids of the longer sides of pairs, end ids included, up to `LARGE_TEXT`.
 
     Args:
-        source, target: Paths of parallel text.
         models: SentencePiece models (bytes) of source and target.
-        weights: How often a pass reads each two files.
     """
     encoders = [vocabulary.read(model).encode for model in models]
 

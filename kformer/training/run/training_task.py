@@ -49,10 +49,6 @@ class Learner(NamedTuple):
         The first is monitored, or the mean of all.
 
         Args:
-            model, batches: See the attributes.
-            validation: Data sets, one for each text.
-            texts: For each text its path and a list of callbacks that add its scores to the logs.
-            counted: Unit of the speed, as `examples`.
             by_mean: Whether the mean of the scores of all texts is monitored.
         """
         from kformer.training.run.validation import (  # Keras.
@@ -183,7 +179,6 @@ class Task:
         """Returns the model of a `Prepared` run, with its first weights, and its batches.
 
         Args:
-            prepared: `Prepared`.
             epoch: Number of the pass, an int64 variable.
         """
         from kformer.training.run.replicas import rising_steps  # TensorFlow.
@@ -211,13 +206,7 @@ class Task:
     def uselessness(
         self, model: Any, scores: Mapping[str, float], epochs: int | None
     ) -> str | None:
-        """Returns a warning if the model of a finished run is of no use on its validation text.
-
-        Args:
-            model: The best model.
-            scores: Its validation scores by name; empty without validation text.
-            epochs: As from `further_epochs`.
-        """
+        """Returns a warning if the model of a finished run is of no use on its validation text."""
         return None
 
 

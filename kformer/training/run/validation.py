@@ -150,11 +150,7 @@ class MeanOfTexts(ValidationCallback):
 
 
 def names_of_texts(files: Sequence[str | Path]) -> list[str]:
-    """Returns a name for each file: its own without endings, numbered where two would be equal.
-
-    Args:
-        files: Paths.
-    """
+    """Returns a name for each file: its own without endings, numbered where two would be equal."""
     stems = [Path(file).name.lstrip(".").split(".")[0] for file in files]
     return [
         stem if stems.count(stem) == 1 else f"{stem}_{stems[: place + 1].count(stem)}"

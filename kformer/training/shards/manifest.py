@@ -83,12 +83,7 @@ class Manifest:
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """Reads the manifest of a folder.
-
-    Raises:
-        FileNotFoundError: There is no such folder, or it has no manifest.
-        ValueError: The manifest is damaged or was changed, or is of a newer version of kformer.
-    """
+    """Reads the manifest of a folder."""
     path = Path(folder) / MANIFEST
     if not path.is_file():
         raise FileNotFoundError(

@@ -227,10 +227,6 @@ class Passes:
     def read(self, number: int, batch: int) -> tuple[np.ndarray, ...]:
         """Returns the pairs of a batch, or with several processes this process's part of them.
 
-        Args:
-            number: Number of the pass.
-            batch: Number of the batch in the pass.
-
         Returns:
             source_ids, source_lengths: The sources' ids without start and end ids, one row behind
                 the other, int32; and the lengths of the rows, int64 (B,).

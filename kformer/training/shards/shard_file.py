@@ -121,11 +121,7 @@ class Shard(NamedTuple):
 
 
 def write_shard(folder: Path, name: str, rows: Rows) -> dict[str, str]:
-    """Writes a shard; pairs of the same lengths keep their order.
-
-    Returns:
-        The SHA-256 of each of its files, by `KINDS`.
-    """
+    """Writes a shard; pairs of the same lengths keep their order."""
     order = np.lexsort([rows.lengths[:, 1], rows.lengths[:, 0]])
     lengths, numbers = np.unique(rows.lengths[order], axis=0, return_counts=True)
     paths = paths_of(folder, name)
@@ -139,11 +135,7 @@ def write_shard(folder: Path, name: str, rows: Rows) -> dict[str, str]:
 
 
 def open_shard(folder: Path, name: str) -> Shard:
-    """Opens a shard without reading its ids.
-
-    Raises:
-        ValueError: Its files do not fit together, or one holds something else.
-    """
+    """Opens a shard without reading its ids."""
     paths = paths_of(folder, name)
     teachers = teachers_of(folder, name)
     shard = Shard(

@@ -47,11 +47,7 @@ class ShardSet(NamedTuple):
         """Returns whether a direction reads the targets of the shards as its sources.
 
         Args:
-            direction: Such as "de-en".
             named: Whether the shards must name their languages; others are read as they are.
-
-        Raises:
-            ValueError: The shards are of other languages, or cannot be swapped.
         """
         columns, codes = tuple(self.manifest.settings.get("columns", COLUMNS)), codes_of(direction)
         swapped = columns == codes[::-1]
@@ -85,13 +81,7 @@ def shard_sets(
     """Reads the manifests of folders, and checks every file by its checksum.
 
     Args:
-        folders: A path or a list of paths of folders that `prepare_shards` wrote.
         skip_damaged: Whether to leave out shards that are missing or damaged, with a warning.
-
-    Raises:
-        FileNotFoundError, ValueError: A folder, its manifest or a shard is missing or damaged; or
-            the folders have different tokenizers,
-            or numbers of ids of teachers.
     """
     sets = []
     for folder in map(Path, as_list(folders)):
@@ -152,12 +142,7 @@ def _digest(path, *_state):
 
 
 def vocabularies_of(shards: ShardSet) -> Vocabularies:
-    """Reads the vocabularies of a folder of shards.
-
-    Raises:
-        FileNotFoundError: A file is missing.
-        ValueError: Its checksum is not the manifest's.
-    """
+    """Reads the vocabularies of a folder of shards."""
     models = []
     for name in TOKENIZERS:
         expected = shards.manifest.tokenizers.get(name)
