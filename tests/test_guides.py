@@ -49,7 +49,9 @@ COMMANDS = typer.main.get_command(app_for([]))
 MADE_BY_OPTION = ("--output", "--saved-model", "--tflite", "--web")
 FROM_ELSEWHERE = {
     "--help",
+    "--model_type",
     "--sdk_container_image",
+    "--task",
     "--xla_cpu_compilation_enabled",
 }  # Flags that others define.
 

@@ -97,6 +97,7 @@ class RouteEngine(Engine):
             "source_language": translators[0].source_language,
             "target_language": facts.target_language,
         }
+        about = {name: code for name, code in about.items() if code is not None}
         own = {"about": about, "signatures": None, "calls": 1, "search": SearchOptions()}
         cannot = {"encodes": False, "takes_prefixes": False, "aligns": False}
         self.facts: ModelFacts = dataclasses.replace(facts, **own, **cannot)

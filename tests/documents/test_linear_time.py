@@ -26,7 +26,8 @@ from kformer.text.paragraphs.sentence_splitting import split_pieces
 SIZE = 3000  # Characters, and then four times as many.
 MOST_GROWTH = 8  # Linear time grows by 4, quadratic time by 16.
 PACKAGES = (kformer.documents, kformer.text.paragraphs)
-TEXT_MODULES = ("forced_terms", "source_marks", "tmx", "alignment")  # Others read names of files.
+# Other modules read names of files.
+TEXT_MODULES = "inference.forced_terms", "inference.source_marks", "text.tmx", "text.alignment"
 
 # For each pattern the parts of its worst texts: what is before a part that is repeated, the part,
 # and what is behind.
@@ -273,7 +274,7 @@ def modules():
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             yield importlib.import_module(module.name)
     for name in TEXT_MODULES:
-        yield importlib.import_module(f"kformer.text.{name}")
+        yield importlib.import_module(f"kformer.{name}")
 
 
 def patterns():
