@@ -110,8 +110,8 @@ class RouteEngine(Engine):
     def search(self, sentences, request):
         """Returns the translations of the last hop."""
         between = self._between(sentences, request)
-        found = self._last.search([each.text for each in between], self._of_last(request))
-        pairs = zip(found, between, strict=True)
+        answers = self._last.search([each.text for each in between], self._last_request(request))
+        pairs = zip(answers, between, strict=True)
         return [
             [_Arrived(each.text, each, before) for each in several] for several, before in pairs
         ]
@@ -119,7 +119,7 @@ class RouteEngine(Engine):
     def finished(self, answers, request, details):
         """Returns the `Translation` of each, with what the hops before have to say."""
         inner = [[arrived.candidate for arrived in several] for several in answers]
-        finished = self._last.finished(inner, self._of_last(request), details)
+        finished = self._last.finished(inner, self._last_request(request), details)
         return [
             [_joined(each.before, last) for each, last in zip(several, translations, strict=True)]
             for several, translations in zip(answers, finished, strict=True)
@@ -137,7 +137,7 @@ class RouteEngine(Engine):
         distinct = [*dict.fromkeys(sentences)]
         known = dict(zip(distinct, self._between(distinct, request), strict=True))
         between = [known[sentence] for sentence in sentences]
-        rated = ask([each.text for each in between], texts, self._of_last(request))
+        rated = ask([each.text for each in between], texts, self._last_request(request))
         return [
             each._replace(candidate=_Arrived(each.candidate.text, each.candidate, before))
             for each, before in zip(rated, between, strict=True)
@@ -149,11 +149,13 @@ class RouteEngine(Engine):
         settings.pop("n_best", None)  # Only the best goes on.
         arrived = [Translation(sentence, 0.0, quality=1.0) for sentence in sentences]
         for translator in self._before:
-            found = translator.translations([each.text for each in arrived], **settings)
-            arrived = [_joined(*pair) for pair in zip(arrived, [f[0] for f in found], strict=True)]
+            answers = translator.translations([each.text for each in arrived], **settings)
+            arrived = [
+                _joined(*pair) for pair in zip(arrived, [f[0] for f in answers], strict=True)
+            ]
         return arrived
 
-    def _of_last(self, request):
+    def _last_request(self, request):
         return request._replace(options=self._last.options(request.options.given))
 
 

@@ -143,8 +143,8 @@ class AnyTranslator:
             answers = into._split(texts, search, source_language, batch_size, progress, glossary)
             return [answer.text for answer in answers]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
-        found, _, _ = into._search(texts, request, glossary)
-        return [best.text for best, *_ in found]
+        candidates, _, _ = into._search(texts, request, glossary)
+        return [best.text for best, *_ in candidates]
 
     @text_or_texts
     def translations(
@@ -249,8 +249,8 @@ class AnyTranslator:
 
     def _finished(self, texts, request, glossary, details):
         """Returns the `Translation`s of each text, with all flags."""
-        found, request, missed = self._search(texts, request, glossary)
-        answers = self.engine.finished(found, request, details)
+        candidates, request, missed = self._search(texts, request, glossary)
+        answers = self.engine.finished(candidates, request, details)
         for number in missed:
             best, *more = answers[number]
             answers[number] = [with_flag(best, TERM_MISSED), *more]
@@ -264,19 +264,19 @@ class AnyTranslator:
         request = request._replace(prefixes=self._checked_prefixes(request.prefixes, texts))
         engine, facts = self.engine, self.facts
         if glossary is not None:
-            found = engine.search_terms(texts, glossary, request)
-            if found is not None:
-                return found, request, []
+            candidates = engine.search_terms(texts, glossary, request)
+            if candidates is not None:
+                return candidates, request, []
         marked = marked_sources(glossary, texts, facts.about)
-        found = engine.search(marked, request)
+        candidates = engine.search(marked, request)
         if glossary is None:
-            return found, request, []
+            return candidates, request, []
         search = TermSearch(engine, facts, marked, request)
-        forced = search.forced(glossary, texts, [best.text for best, *_ in found])
+        forced = search.forced(glossary, texts, [best.text for best, *_ in candidates])
         for number, outcome in forced.items():
             if outcome.answer is not None:
-                found[number] = [outcome.answer]
-        return found, request, [number for number, outcome in forced.items() if outcome.missed]
+                candidates[number] = [outcome.answer]
+        return candidates, request, [number for number, outcome in forced.items() if outcome.missed]
 
     def _checked(self, glossary, options, prefixes=None):
         """Returns the `kformer.Glossary` of an argument, or None."""

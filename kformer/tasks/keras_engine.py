@@ -17,7 +17,7 @@ from kformer.text.text_rows import cut_flags, read_texts, write_texts
 _PLAIN_BEAM = {"beam_size", "length_penalty", "length_offset"}
 
 
-class Found(NamedTuple):
+class KerasCandidate(NamedTuple):
     """A translation that a search found.
 
     Attributes:
@@ -62,7 +62,7 @@ class KerasEngine(Engine):
             quality_estimate=translator.quality_estimate,
         )
 
-    def search(self, sentences: list[str], request: SearchRequest) -> list[list[Found]]:
+    def search(self, sentences: list[str], request: SearchRequest) -> list[list[KerasCandidate]]:
         """Returns the translations of sentences, which may begin with prefixes."""
         translator = self._translator
         sources = translator._read(sentences, "Sentence", request.did)
@@ -75,38 +75,38 @@ class KerasEngine(Engine):
             (i, hypothesis) for i, hypotheses in enumerate(answers) for hypothesis in hypotheses
         ]
         texts = iter(self._written(hypothesis for _, hypothesis in rows))
-        found: list[list[Found]] = [[] for _ in answers]
+        candidates: list[list[KerasCandidate]] = [[] for _ in answers]
         for i, hypothesis in rows:
             cut = cut_flags(i, source=sources, prefix=forced)
-            found[i].append(Found(next(texts), sources.ids[i], hypothesis, cut))
-        return found
+            candidates[i].append(KerasCandidate(next(texts), sources.ids[i], hypothesis, cut))
+        return candidates
 
     def finished(
-        self, answers: list[list[Found]], request: SearchRequest, details: bool
+        self, answers: list[list[KerasCandidate]], request: SearchRequest, details: bool
     ) -> list[list[Translation]]:
         """Returns the `Translation` of each, with tokens, flags and quality."""
         translator = self._translator
-        flat = [found for several in answers for found in several]
+        flat = [candidate for several in answers for candidate in several]
         scores: list[Any] = [None] * len(flat)
         if details:
             head = index_of(translator.alignment_head)
-            ids = [found.hypothesis.ids for found in flat]
-            scores = translator._likelihood([found.source for found in flat], ids, **head)
+            ids = [candidate.hypothesis.ids for candidate in flat]
+            scores = translator._likelihood([candidate.source for candidate in flat], ids, **head)
         quality_of = translator._quality_of(request.options)
         results = iter(
             self._translation(*pair, quality_of) for pair in zip(flat, scores, strict=True)
         )
         return [[next(results) for _ in several] for several in answers]
 
-    def _translation(self, found, tokens, quality_of):
-        translator, hypothesis, source = self._translator, found.hypothesis, found.source
+    def _translation(self, candidate, tokens, quality_of):
+        translator, hypothesis, source = self._translator, candidate.hypothesis, candidate.source
         skipped = translator.tokenizer.prefix_length(source)
         quality, estimate = quality_of(source, hypothesis), translator.quality_estimate
         unsure = estimate.flags(quality) if estimate else ()
         return Translation(
-            found.text,
+            candidate.text,
             hypothesis.score,
-            (*found.cut, *found_flags(source, hypothesis), *unsure),
+            (*candidate.cut, *found_flags(source, hypothesis), *unsure),
             tuple(translator.target_tokenizer.pieces(hypothesis.ids)),
             tuple(translator.tokenizer.pieces(source[skipped:])),
             tuple(tokens.log_probabilities.tolist()) if tokens else None,
@@ -172,7 +172,10 @@ class KerasEngine(Engine):
     def _rated(self, sources, hypotheses, totals):
         texts = self._written(hypotheses)
         return [
-            Rated(Found(text, sources.ids[i], hypothesis, cut_flags(i, source=sources)), total)
+            Rated(
+                KerasCandidate(text, sources.ids[i], hypothesis, cut_flags(i, source=sources)),
+                total,
+            )
             for i, (text, hypothesis, total) in enumerate(
                 zip(texts, hypotheses, totals, strict=True)
             )
