@@ -146,5 +146,5 @@ def test_every_package_is_an_attribute_after_import_kformer():
     assert run_python("-c", code).stdout.splitlines() == [
         "WarmupSchedule kformer.export",
         "kformer.scale kformer.server kformer.documents",
-        "set() True ['AlignmentHead', 'Beam']",
+        "set() True ['AlignmentHead', 'AnyTranslator']",
     ]

@@ -53,7 +53,7 @@ class AnyLanguageModel:
         """
         search = self._search_of(chosen_options(AnyLanguageModel.generate, None, options))
         request = SearchRequest(search, None, batch_size, progress)
-        return [best.text for best, *_ in self._checked(prompts, request, details=False)]
+        return [best.text for best, *_ in self._generations(prompts, request, details=False)]
 
     @prompt_or_prompts
     def generations(
@@ -85,9 +85,9 @@ class AnyLanguageModel:
         """
         search = self._search_of(chosen_options(AnyLanguageModel.generations, options, named))
         request = SearchRequest(search, None, batch_size, progress)
-        return self._checked(prompts, request, details)
+        return self._generations(prompts, request, details)
 
-    def _checked(self, prompts, request, details):
+    def _generations(self, prompts, request, details):
         check_integer("batch_size", request.batch_size, least=1)
         answers = self._continued(as_texts(prompts, "prompts"), request, details)
         check_prompts(best.flags for best, *_ in answers)

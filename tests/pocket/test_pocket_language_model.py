@@ -31,7 +31,7 @@ def assert_says(pocket, model, prompts, **search):
 def test_it_says_what_python_says(exported, tiny_language_model, workers):
     pocket, done = PocketLanguageModel(exported, workers), []
     assert_says(pocket, tiny_language_model, PROMPTS)
-    assert pocket.generate(PROMPTS, done.append) == tiny_language_model.generate(PROMPTS)
+    assert pocket.generate(PROMPTS, progress=done.append) == tiny_language_model.generate(PROMPTS)
     assert sum(done) == len(PROMPTS)
     assert type(kformer.load(exported)) is PocketLanguageModel
 

@@ -130,7 +130,7 @@ def test_an_unknown_number_is_an_error():
         ({"gradient_accumulation": 0}, "gradient_accumulation=0"),
         ({"patience": -1}, "patience=-1"),
         ({"precision": "float16"}, "precision='float16'"),
-        ({"monitor": "perplexity"}, "monitor='perplexity'"),
+        ({"monitor": "rouge"}, "monitor='rouge'"),
         ({"max_length_ratio": 0.5}, "max_length_ratio=0.5"),
     ],
 )
