@@ -25,7 +25,8 @@ def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, tiny_clas
     valid = tmp_path / "valid.tsv"
     pairs = zip(labels, TEXTS, strict=True)
     valid.write_text("".join(f"{label}\t{text}\n" for label, text in pairs), "utf-8")
-    (tmp_path / "run.json").write_text(json.dumps({"files": {"valid": [str(valid)]}}))
+    recorded = {"task": "classification", "files": {"valid": [str(valid)]}, "options": {}}
+    (tmp_path / "run.json").write_text(json.dumps(recorded))
     tflite, served = tmp_path / "c.tflite", tmp_path / "served"
     result = command(
         "export",

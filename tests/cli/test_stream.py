@@ -80,6 +80,12 @@ def test_a_stream_has_the_lines_of_a_file_wherever_it_was_cut(pieces):
         assert [*stream] == io.BytesIO(b"".join(pieces)).readlines()
 
 
+def path_of(fixture, request):
+    """The path that a fixture is, or that the function it is returns."""
+    path = request.getfixturevalue(fixture)
+    return str(path() if callable(path) else path)
+
+
 @pytest.mark.prove
 @pytest.mark.parametrize(
     ("command", "line"),
@@ -92,7 +98,7 @@ def test_a_stream_has_the_lines_of_a_file_wherever_it_was_cut(pieces):
     ],
 )
 def test_every_command_answers_a_line_before_the_next(request, command, line):
-    command = [str(request.getfixturevalue(word)) if "_" in word else word for word in command]
+    command = [path_of(word, request) if "_" in word else word for word in command]
     with subprocess.Popen(
         [sys.executable, "-m", "kformer", *command, "--input", "-"],
         stdin=subprocess.PIPE,

@@ -63,6 +63,7 @@ def test_json_lines_are_all_that_is_known(command, toy_keras, toy_translator):
         known = {**dataclasses.asdict(one), "line": number, "alignment": one.alignment}
         known["word_alignment"] = one.word_alignment
         del known["attention"]
+        assert known.pop("quality") is None  # Then the line lacks it.
         for name in ("score", "token_log_probabilities"):
             np.testing.assert_allclose(got.pop(name), known.pop(name), atol=1e-3)
         assert got == json.loads(json.dumps(known))
