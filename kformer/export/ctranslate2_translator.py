@@ -19,7 +19,7 @@ from kformer.inference.results import Translation
 from kformer.inference.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.json_files import read_json
 from kformer.serving.request_rows import warn_of_cut
-from kformer.text.vocabulary import SPACE
+from kformer.text.paragraphs.joining import SPACE
 from kformer.threads import available_cores
 
 SIDES = ("source.spm", "target.spm")

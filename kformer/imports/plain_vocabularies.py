@@ -17,7 +17,7 @@ from kformer.files import check_file
 from kformer.imports.id_table import read_model
 from kformer.imports.packed_folder import SUFFIXES
 from kformer.json_files import MOST_BYTES
-from kformer.text.vocabulary import SPACE
+from kformer.text.paragraphs.joining import SPACE
 
 SOURCE_MODEL, _TARGET = "source.spm", "target.spm"
 _PIECE = sentencepiece_model_pb2.ModelProto.SentencePiece

@@ -18,8 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from kformer.inference.glossary import Glossary, Occurrence, missed_terms
-from kformer.text.paragraphs.joining import UNSPACED_WORDS
-from kformer.text.vocabulary import SPACE
+from kformer.text.paragraphs.joining import SPACE, UNSPACED_WORDS
 
 _PLACES = 6  # Places for a term, those nearest to its place in the source.
 _NEAR = 3  # Places for a term whose word is known.

@@ -17,8 +17,8 @@ from kformer.model.stack import DROPOUT
 from kformer.model.transformer_encoder import TransformerEncoder
 from kformer.tasks.text_classifier import LabellingModel
 from kformer.text.labels import Tagging, tagger_text, tagging
+from kformer.text.paragraphs.joining import SPACE
 from kformer.text.tokenizer import Tokenizer
-from kformer.text.vocabulary import SPACE
 
 
 def word_starts(tokenizer: Tokenizer) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kformer.text.vocabulary import SPACE
+from kformer.text.paragraphs.joining import SPACE
 
 _BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")  # Pieces of single bytes.
 _NO_DIGITS = re.compile("<0x|>")

@@ -21,11 +21,11 @@ from sentencepiece import sentencepiece_model_pb2
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
 from kformer.text import normalization as rules
 from kformer.text.long_lines import is_too_long, lines_of
+from kformer.text.paragraphs.joining import SPACE
 from kformer.text.text_files import as_list, decoded, opened
 
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 KINDS = ("unigram", "char", "word")  # Of pieces.
-SPACE = "▁"  # As SentencePiece writes it.
 LINE_BREAK = "\n"
 _LINE_SETTINGS = {
     "add_dummy_prefix": False,

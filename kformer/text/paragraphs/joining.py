@@ -15,6 +15,7 @@ _HAN_AND_KANA = (
 UNSPACED = re.compile(f"[{_HAN_AND_KANA}]")
 # With Thai, Lao, Tibetan, Burmese and Khmer, which have no spaces between words.
 UNSPACED_WORDS = re.compile(f"[{_HAN_AND_KANA}\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
+SPACE = "▁"  # As SentencePiece writes it.
 # Spaces between sentences; tabs and line breaks belong to the layout of a text.
 SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*")
 _IDEOGRAPHIC = "\u3000"

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from kformer.text.paragraphs.joining import UNSPACED_WORDS
-from kformer.text.vocabulary import SPACE
+from kformer.text.paragraphs.joining import SPACE, UNSPACED_WORDS
 from kformer.training.data.lexicon import SentenceIds, learn_lexicon
 from kformer.training.data.mixture import Mixture
 
