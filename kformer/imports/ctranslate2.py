@@ -21,7 +21,7 @@ from kformer.json_files import read_json
 from kformer.model.residual import EPSILON
 from kformer.tasks.translator import Translator
 from kformer.text.alignment import AlignmentHead
-from kformer.text.vocabulary import SPACE
+from kformer.text.paragraphs.joining import SPACE
 
 _SPECIAL = {"unk_token": "<unk>", "eos_token": "</s>", "decoder_start_token": "<s>"}
 _PADDING = ("<pad>", "<blank>")
