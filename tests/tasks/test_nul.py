@@ -102,7 +102,10 @@ def test_the_graph_of_a_server_says_the_same(translator, translations):
 @pytest.mark.prove
 def test_a_pocket_translator_says_the_same(tflite, translations):
     from_file = [best for best, *_ in PocketTranslator(tflite).translations(TEXTS)]
-    assert [best[:2] for best in from_file] == [(best.text, best.flags) for best in translations]
+    of_file, expected = (
+        [(one.text, one.flags) for one in each] for each in (from_file, translations)
+    )
+    assert of_file == expected
     scores = [[best.score for best in each] for each in (from_file, translations)]
     np.testing.assert_allclose(*scores, rtol=1e-4)
 

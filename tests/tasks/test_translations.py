@@ -151,7 +151,7 @@ def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
             assert one.tokens[: len(ids)] == tuple(tokenizer.pieces(ids))
             assert len(one.tokens) > len(ids)
     assert [best.text for best, *_ in found] == translator.translate(
-        TEXTS, beam_size, no_repeat_ngram=2, prefixes=prefixes
+        TEXTS, beam_size=beam_size, no_repeat_ngram=2, prefixes=prefixes
     )
 
 
