@@ -127,10 +127,10 @@ class Archive:
             raise self._broken(f"{len(members):,} files, not 1 to {_MOST_MEMBERS:,}")
         folder.mkdir()
         for name in members:
-            place = PurePosixPath(name.replace("\\", "/"))
-            if place.is_absolute() or ".." in place.parts or PureWindowsPath(name).drive:
+            inner = PurePosixPath(name.replace("\\", "/"))
+            if inner.is_absolute() or ".." in inner.parts or PureWindowsPath(name).drive:
                 raise self._broken(f"{name!r:.99} leads outside the folder")
-            path = folder / place
+            path = folder / inner
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("xb") as file, self.open(name) as stream:

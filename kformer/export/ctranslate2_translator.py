@@ -158,7 +158,7 @@ class CTranslate2Engine(Engine):
 
     @functools.cached_property
     def facts(self) -> ModelFacts:
-        """What is known about the model."""
+        """The facts about the model."""
         about = self._model.about
         return ModelFacts(
             about=about,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from kformer.export.loading import ROUTE, load
+from kformer.export.loading import ROUTE, load, saved_form
 from kformer.inference.any_translator import AnyTranslator
 from kformer.inference.engine import Engine
 from kformer.inference.facts import ModelFacts
@@ -65,10 +65,14 @@ class Route(AnyTranslator):
         """Reads the JSON file of a route, and loads its models.
 
         Raises:
-            FileNotFoundError, ValueError: The file, or one of its models, is missing or damaged.
+            FileNotFoundError, ValueError: The file, or one of its models, is missing or damaged; or
+                it names a route, which could be itself.
         """
         names = read_json(path, dict[str, list[str]], rule=_RULE).get(ROUTE, [])
-        return cls([load(Path(path).parent / name) for name in names])
+        models = [Path(path).parent / name for name in names]
+        if routes := [model for model in models if saved_form(model) == ROUTE]:
+            raise ValueError(f"The file of a route names no other route. Received: {routes[0]}.")
+        return cls([load(model) for model in models])
 
     def _into(self, target_language):
         *before, last = self.translators
@@ -76,7 +80,7 @@ class Route(AnyTranslator):
 
 
 class _Arrived(NamedTuple):
-    """A candidate of the last hop, and the translation that it was made from."""
+    """A candidate of the last translator, and the translation that it translates."""
 
     text: str
     candidate: Any

@@ -53,7 +53,7 @@ class AnyTranslator:
 
     @property
     def facts(self) -> ModelFacts:
-        """What is known about the model: its languages, its search and what it can do."""
+        """The facts about the model: its languages, its search and its abilities."""
         return self.engine.facts
 
     @property

@@ -14,7 +14,7 @@ from kformer.inference.search_options import SearchOptions
 
 
 class SearchRequest(NamedTuple):
-    """What is asked of a search, beside the sentences.
+    """The settings of one search, beside its sentences.
 
     Attributes:
         options: Complete `kformer.SearchOptions`.
@@ -59,7 +59,7 @@ class Engine:
     """Base class of the engines. Sentences and translations are lists of equal lengths.
 
     Attributes:
-        facts: `ModelFacts`: what is known about the model.
+        facts: The `ModelFacts` of its model.
     """
 
     facts: ModelFacts
@@ -73,7 +73,7 @@ class Engine:
     ) -> list[list[Any]] | None:
         """Returns translations with the terms of a glossary, if the engine searches for them.
 
-        Of None, `AnyTranslator` searches for them with `rate` and `go_on`.
+        If it returns None, `AnyTranslator` searches for them with `rate` and `go_on`.
         """
         return None
 

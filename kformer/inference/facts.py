@@ -1,4 +1,4 @@
-"""What is known about a model before it answers, by the same names for every kind and form."""
+"""`ModelFacts`: languages, search and abilities of a model, by one name for every kind and form."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What models answer, one class for each kind of answer, whatever the saved form.
+"""The answers of models: one class for each kind of answer, whatever the saved form.
 
 A field that a form cannot give is None.
 

@@ -36,7 +36,7 @@ class PocketEngine(Engine):
 
     @functools.cached_property
     def facts(self) -> ModelFacts:
-        """What is known about the model.
+        """The facts about the model.
 
         To score translations, the file needs the signatures for steps, and one vocabulary, as it
         tokenizes by that of the source alone.

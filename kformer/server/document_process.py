@@ -22,7 +22,7 @@ class DocumentJob(NamedTuple):
 
     Attributes:
         content, name, glossary: As for `translate_content`.
-        facts: What is known about the server's translator.
+        facts: The facts about the translator of the server.
     """
 
     content: bytes

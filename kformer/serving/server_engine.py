@@ -42,7 +42,7 @@ class ServerEngine(Engine):
 
     @property
     def facts(self) -> ModelFacts:
-        """What is known about the model without asking the server."""
+        """The facts about the model that need no request to the server."""
         return ModelFacts(
             about={},
             target_languages=None,

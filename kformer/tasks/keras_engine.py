@@ -45,7 +45,7 @@ class KerasEngine(Engine):
 
     @property
     def facts(self) -> ModelFacts:
-        """What is known about the model."""
+        """The facts about the model."""
         translator = self._translator
         return ModelFacts(
             about=translator.about,

@@ -108,7 +108,7 @@ class LanguageModel(AnyLanguageModel, SearchDefaults, PredictsTokens, TextModel)
 
     @property
     def facts(self) -> ModelFacts:
-        """What is known about the model, as of every saved form."""
+        """The facts about the model, as every saved form has them."""
         return ModelFacts(search=self._search_defaults, choices=None)
 
     def _continued(self, prompts, request, details):

@@ -75,7 +75,7 @@ class TextModel(KerasMethods, KeepsOptimizer, keras.Model):
 
     @property
     def facts(self) -> ModelFacts:
-        """What is known about the model, as of every saved form."""
+        """The facts about the model, as every saved form has them."""
         return ModelFacts()
 
     @property

@@ -155,6 +155,13 @@ def test_a_file_of_models_that_do_not_follow_is_refused(tmp_path):
         kformer.load(path)
 
 
+def test_a_file_that_names_itself_is_refused(tmp_path):
+    path = tmp_path / "self.json"
+    path.write_text(json.dumps({"route": ["self.json", "self.json"]}))
+    with pytest.raises(ValueError, match=r"names no other route\. Received: .*self\.json"):
+        kformer.load(path)
+
+
 @pytest.mark.parametrize("content", ['{"route": "a"}', '{"route": ["missing.tflite"]}', "{}"])
 def test_a_wrong_file_is_refused(content, tmp_path):
     path = tmp_path / "a.json"

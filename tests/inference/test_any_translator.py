@@ -150,7 +150,8 @@ def test_a_language_is_one_of_the_models(engine, translator):
 def test_the_direction_that_was_not_trained_is_warned_of(engine, translator):
     engine.facts = ModelFacts(about={"directions": ["de-en"]}, target_language="en")
     with pytest.warns(UserWarning, match="zero-shot"):
-        translator.split_translations("hund", source_language="fr")
+        answer = translator.split_translations("hund", source_language="fr")
+    assert answer.text == "dog"
 
 
 def test_all_translators_are_of_one_class():

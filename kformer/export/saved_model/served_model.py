@@ -57,7 +57,7 @@ class ServedModel:
 
     @functools.cached_property
     def facts(self) -> ModelFacts:
-        """What is known about the model, as of every saved form."""
+        """The facts about the model, as every saved form has them."""
         return ModelFacts(**self._own_facts())
 
     def _own_facts(self):

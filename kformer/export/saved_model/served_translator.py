@@ -95,7 +95,7 @@ class SavedModelEngine(Engine):
 
     @functools.cached_property
     def facts(self) -> ModelFacts:
-        """What is known about the model."""
+        """The facts about the model."""
         model, report = self._model, self._model.report
         names = ("beam_size", "length_penalty")  # Early reports lack "search".
         search = report.get("search", {name: report[name] for name in names if name in report})
