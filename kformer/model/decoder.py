@@ -199,9 +199,8 @@ class Decoder(Stack):
         **kwargs: Any,
     ):
         self.decoder_cell = decoder_cell  # Before the layers are made, which check it.
-        sizes = (num_layers, d_model, num_heads, d_ff)
         settings = (dropout, norm_first, activation, final_norm, norm_epsilon)
-        super().__init__(*sizes, *settings, **kwargs)
+        super().__init__(num_layers, d_model, num_heads, d_ff, *settings, **kwargs)
 
     @property
     def _layer_settings(self):

@@ -18,7 +18,8 @@ from keras import ops
 
 from kformer.backend import is_tensorflow
 
-_LISTED = weakref.WeakKeyDictionary()  # The Dense layers of each layer; for `form_of`.
+# The Dense layers of each layer; for `form_of`.
+_LISTED: weakref.WeakKeyDictionary[keras.layers.Layer, tuple] = weakref.WeakKeyDictionary()
 
 
 def frozen_parts(layer: keras.layers.Layer) -> list[str]:
@@ -40,9 +41,9 @@ def freeze_parts(layer: keras.layers.Layer, frozen: Collection[str] | None):
             part.trainable = wanted
 
 
-def _parts(layer) -> dict:
+def _parts(layer) -> dict[str, keras.layers.Layer]:
     """Returns the layers in `layer` by path, as "encoder/layers/0/norm": outer ones first."""
-    parts = {}
+    parts: dict[str, keras.layers.Layer] = {}
     for name, value in vars(layer).items():
         if name.startswith("_"):
             continue
@@ -56,7 +57,7 @@ def _parts(layer) -> dict:
     return parts
 
 
-class HoldsDense:
+class HoldsDense(keras.layers.Layer):
     """A layer made of Dense layers, whose config lists quantized and frozen parts.
 
     A mixin for `keras.layers.Layer`. `keras.Model.quantize` changes Dense layers wherever they are,

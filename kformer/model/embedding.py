@@ -81,7 +81,8 @@ class TokenEmbedding(keras.layers.Layer):
         self.d_model = check_integer("d_model", d_model, least=1)
         self.output_bias = check_flag("output_bias", output_bias)
         self.tied_output = check_flag("tied_output", tied_output)
-        self.bias = self._untied = None
+        self.bias: Any = None
+        self._untied: Any = None
 
     def build(self, input_shape: tuple[int | None, ...] | None = None):
         self.table = self._add_table("table")
@@ -206,10 +207,11 @@ class PositionalEncoding(ExplainsArguments, keras.layers.Layer):
         )
 
     def build(self, input_shape: tuple[int | None, ...]):
-        if input_shape[-1] % 2:
+        d_model = input_shape[-1]
+        if d_model is None or d_model % 2:
             raise ValueError(
                 "`d_model` must be even, so that each sine has its cosine. "
-                f"Received: d_model={input_shape[-1]}."
+                f"Received: d_model={d_model}."
             )
 
     def call(self, vectors: Any):

@@ -70,7 +70,7 @@ def _other_weights(transformer):
     return [weight for weight in transformer.weights if id(weight) not in dense_weights]
 
 
-class KeepsOptimizer:
+class KeepsOptimizer(keras.Model):
     """A model that is saved and loaded with its optimizer; a mixin for `keras.Model`.
 
     Not with LoRA: Keras saves the sum of a kernel and its LoRA as the kernel of a plain layer.
@@ -156,7 +156,7 @@ class Network(KeepsOptimizer, HoldsDense, keras.Model):
         return self.dropout(self.positions(embedding(ids)), training=training)
 
 
-class PredictsTokens:
+class PredictsTokens(keras.Model):
     """A model whose outputs are logits for each token; a mixin for `keras.Model`.
 
     Keras's class weights are of one class for each row: for rows of ids it takes the place of the

@@ -143,7 +143,7 @@ class Transformer(PredictsTokens, Network):
             vocab_size, d_model, *(output if shared else ()), name="source_embedding", dtype=dtype
         )
         self.target_embedding = self.source_embedding
-        if not shared:
+        if target_vocab_size is not None:
             self.target_embedding = TokenEmbedding(
                 target_vocab_size, d_model, *output, name="target_embedding", dtype=dtype
             )
