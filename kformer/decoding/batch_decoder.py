@@ -83,7 +83,7 @@ class BatchDecoder:
         self._transformer = transformer
         self._models = (transformer, *more_models)
         self._tokenizer = tokenizer
-        self._graphs = {}
+        self._graphs: dict = {}
         self.shortlist: Shortlist | None = None
 
     def __call__(
@@ -114,10 +114,10 @@ class BatchDecoder:
         by_length = batches_by_length([len(job.source) for job in jobs], batch_size)
         batches = [[jobs[j] for j in batch] for batch in by_length]
         outputs = each_batch(decode, batches)
-        results = [[] for _ in rows]
+        results: list[list[Hypothesis]] = [[] for _ in rows]
         for batch, decoded in zip(batches, outputs, strict=True):
             for job, hypotheses in decoded:
-                results[job.index] += hypotheses
+                results[job.source_index] += hypotheses
             if progress:
                 progress(sum(job.last for job in batch))
         return [hypotheses or [Hypothesis([], 0.0, True)] for hypotheses in results]

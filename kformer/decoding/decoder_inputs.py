@@ -14,7 +14,7 @@ from kformer.inference.search_options import SearchOptions
 class Job(NamedTuple):
     """One row of a batch to decode: a source or a prompt, or one sample of it."""
 
-    index: int  # The number of the source.
+    source_index: int
     source: list  # Ids of the source, the end id last; or of the prompt, the start id first.
     prefix: list  # The ids that the translation must begin with.
     sample: int  # The number of the sample, from 0.
@@ -76,9 +76,10 @@ def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> Decode
     max_lengths = [options.limit(len(job.source), len(job.prefix), job.most) for job in jobs]
     with_lengths = list(zip(jobs, max_lengths, strict=True))
     minimum = [options.minimum(len(job.source), max_length) for job, max_length in with_lengths]
-    keys = [[]] * len(jobs)
-    if options.sample:
-        keys = [_random_keys(options.seed, job, max_length) for job, max_length in with_lengths]
+    keys = [
+        _random_keys(options.seed, job, max_length) if options.sample else []
+        for job, max_length in with_lengths
+    ]
     return DecoderInputs(
         source=padded([job.source for job in jobs], padding),
         max_lengths=np.array(max_lengths, np.int32),
@@ -90,7 +91,7 @@ def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> Decode
 
 def padded(rows: list, padding: int, dtype: type = np.int32) -> np.ndarray:
     """Returns rows of numbers as an array (B, longest), padded."""
-    filled = np.full((len(rows), max(map(len, rows), default=0)), padding, dtype)
+    filled: np.ndarray = np.full((len(rows), max(map(len, rows), default=0)), padding, dtype)
     for i, row in enumerate(rows):
         filled[i, : len(row)] = row
     return filled

@@ -72,11 +72,12 @@ class DecoderStep(Step):
             self._layers.append(LayerStep(layer, self._attention, dtype, before))
             before = self._layers[-1].last_norm
         self._norm = decoder.norm and FusedNorm(decoder.norm)
-        self._continues_prompts = isinstance(memory, PromptMemory)
-        if self._continues_prompts:
+        first = 0
+        self._memory: SourceMemory | PromptMemory
+        if isinstance(memory, PromptMemory):
             self._memory, first = memory, ops.shape(memory.mask)[3]
         else:
-            self._memory, first = self._attention.prepare_memory(memory), 0
+            self._memory = self._attention.prepare_memory(memory)
         values = memory.layers[0].values
         self._any_number = ops.sum(values[:1, :1, :1, :1])  # A sum, as the batch may be empty.
         self._embedding = transformer.target_embedding
@@ -152,7 +153,7 @@ class DecoderStep(Step):
     def _encoding(self, position, memory):
         """Returns the encoding of the position, (1, D); after prompts one for each row, (M, D)."""
         width = self._columns.shape[0]
-        if self._continues_prompts:
+        if isinstance(memory, PromptMemory):
             rows = ops.repeat(memory.lengths + position, self._beams)  # (M,)
             return ops.take(ops.reshape(self._positions, (-1, width)), rows, axis=0)
         start = ops.stack([0, 0, position, 0])  # JAX demands a single dtype.
@@ -160,7 +161,7 @@ class DecoderStep(Step):
         return ops.reshape(encoding, (1, width))
 
     def first_ids(self, start_id: int, batch: Any, beams: int) -> Any:
-        if self._continues_prompts:
+        if isinstance(self._memory, PromptMemory):
             return ops.repeat(self._memory.last_ids, beams, axis=1)
         return super().first_ids(start_id, batch, beams)
 
@@ -201,7 +202,7 @@ def start_decoding(
     runtime: Runtime = GRAPH,
     step_class: type[DecoderStep] = DecoderStep,
     candidates: Any = None,
-) -> tuple[DecoderStep, KVCache]:
+) -> tuple[DecoderStep, KVCache | RecurrentState]:
     """Reads `source` once; returns the step that decodes it, and the cache of its first call.
 
     Args:
@@ -209,6 +210,7 @@ def start_decoding(
         candidates: int32 tensor (B, C), the only ids that are scored, each once in its row, or
             bool tensor (B, V); None for all ids, and for prompts.
     """
+    memory: SourceMemory | PromptMemory
     if isinstance(transformer.decoder, Encoder):
         memory = prompt_memory(transformer, source)
     else:

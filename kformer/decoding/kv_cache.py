@@ -98,7 +98,7 @@ class CacheLayout:
         if isinstance(memory, PromptMemory):
             masks = memory.join_masks(masks)
         write = self._writer(cache.tail, within * self._beams, self._beams)
-        main = [(old,) for old in cache.main] or [()] * self._layers
+        main: list[tuple] = [(old,) for old in cache.main] or [()] * self._layers
         return [
             CachedPast(old, tail, write, masks) for old, tail in zip(main, cache.tail, strict=True)
         ]
@@ -117,7 +117,7 @@ class CacheLayout:
 
     def flush(self, cache: KVCache, start: Any) -> KVCache:
         """Copies the tail, the block that began at position `start`, to the main buffers."""
-        write = self._writer(cache.main, start * self._beams, self.block * self._beams)
+        write = self._writer(cache.main, start * self._beams, self._slots(self.block))
         main = [write(old, new) for old, new in zip(cache.main, cache.tail, strict=True)]
         return cache._replace(main=tuple(main))
 

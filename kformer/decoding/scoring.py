@@ -195,7 +195,7 @@ class BatchLikelihood:
     def __init__(self, transformer: Transformer | TransformerDecoder, tokenizer: Any):
         self._transformer = transformer
         self._tokenizer = tokenizer
-        self._graphs = {}
+        self._graphs: dict = {}
 
     def __call__(
         self,

@@ -14,6 +14,7 @@ from kformer.decoding.decoder_step import DecoderStep, start_decoding
 from kformer.decoding.runtime import GRAPH, Runtime
 from kformer.decoding.search.beam import Beam
 from kformer.decoding.search.constraints import (
+    Constraint,
     MinLength,
     NoRepeat,
     Prefix,
@@ -68,11 +69,9 @@ def search_ids(
         max_length = ops.maximum(ops.max(max_lengths), 1)  # The batch may be empty.
 
     settings = (source, max_length, search.beam_size, runtime, step_class, candidates)
-    step, cache = start_decoding(transformer, *settings)
-    if more_models:
-        started = [(step, cache), *(start_decoding(model, *settings) for model in more_models)]
-        steps, cache = zip(*started, strict=True)
-        step = EnsembleStep(steps)
+    started = [start_decoding(model, *settings) for model in (transformer, *more_models)]
+    steps, caches = zip(*started, strict=True)
+    step, cache = (EnsembleStep(steps), caches) if more_models else started[0]
     for_beam = {"source_length": ops.shape(source)[1]} if isinstance(search, Beam) else {}
     return search(step, cache, max_lengths, max_length, **for_beam)
 
@@ -162,7 +161,7 @@ def search_of_options(
         prefix: int32 tensor (B, P) for `kformer.decoding.search.constraints.Prefix`; or None.
         keys: uint32 tensor (B, T) for `kformer.Sample`; needed for sampling alone.
     """
-    constraints = []
+    constraints: list[Constraint] = []
     if options.repetition_penalty > 1:
         constraints.append(RepetitionPenalty(options.repetition_penalty))
     if options.no_repeat_ngram:

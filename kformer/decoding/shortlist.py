@@ -140,10 +140,15 @@ class Shortlist:
             with Archive(path, "A shortlist is an .npz file.") as archive:
                 version = int(archive.array("format"))
                 if version in (_FORMAT, _EXACT_FORMAT):
+                    ends, entries, order = map(archive.array, _ARRAYS)
+                    source, target = map(str, archive.array("vocabularies"))
                     return cls(
-                        *(archive.array(name) for name in _ARRAYS),
-                        *(int(archive.array(name)) for name in ("always", "size")),
-                        tuple(map(str, archive.array("vocabularies"))),
+                        ends,
+                        entries,
+                        order,
+                        int(archive.array("always")),
+                        int(archive.array("size")),
+                        (source, target),
                         version == _EXACT_FORMAT,
                     )
         except (ValueError, TypeError) as error:

@@ -10,7 +10,7 @@ be at different positions, and the keys and values of sources would change durin
 Both functions that compact a batch have these arguments:
 
 Args:
-    state: of the loop, with `rows`, int32 (B,), all of them.
+    state: of the loop, with all rows in `rows`.
     running: callable state -> bool (B,), which rows have not ended.
     advance_while: callable (state, condition) -> state: advances it while the condition, a callable
         of a state, holds.
@@ -23,7 +23,7 @@ Axes: B batch.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import keras
 from keras import ops
@@ -32,6 +32,25 @@ from kformer.backend import gather
 
 _SHARED = ("position", "rows", "cache")  # Fields of a state that are not values of its rows.
 _MIN_ROWS = 4  # A batch of so few rows is not halved.
+
+
+class SearchState(Protocol):
+    """The state of a search: a NamedTuple of tensors; B is the first axis of all other fields."""
+
+    @property
+    def position(self) -> Any: ...  # int32 ()
+
+    @property
+    def ended(self) -> Any: ...  # bool (B,)
+
+    @property
+    def rows(self) -> Any: ...  # From `initial_rows`.
+
+    @property
+    def cache(self) -> Any: ...
+
+    @property
+    def _replace(self) -> Callable: ...
 
 
 def initial_rows(step: Any, batch: Any) -> Any:
@@ -48,8 +67,8 @@ def remaining(values: Any, rows: Any) -> Any:
 
 
 def compact_at_half(
-    state: NamedTuple, running: Callable, advance_while: Callable, gather_rows: Callable
-) -> NamedTuple:
+    state: SearchState, running: Callable, advance_while: Callable, gather_rows: Callable
+) -> SearchState:
     """Compacts a batch of any size, on TensorFlow alone."""
     import tensorflow as tf
 
@@ -79,8 +98,8 @@ def compact_at_half(
 
 
 def compact_in_halves(
-    state: NamedTuple, running: Callable, advance_while: Callable, gather_rows: Callable
-) -> NamedTuple:
+    state: SearchState, running: Callable, advance_while: Callable, gather_rows: Callable
+) -> SearchState:
     """Compacts a batch of static size: one loop for it, one for its half, and so on."""
     size = state.ended.shape[0]
     own = ops.arange(size, dtype="int32")[:, None]  # (B, 1)

@@ -9,13 +9,13 @@ length.
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import keras
 from keras import ops
 
 from kformer.backend import gather
-from kformer.decoding.search.compaction import remaining
+from kformer.decoding.search.compaction import SearchState, remaining
 from kformer.decoding.search.top_k import log_sum_exp_of_graph
 
 
@@ -133,13 +133,13 @@ class SearchOutput(NamedTuple):
     ended: Any  # bool (B, N): False where the largest length came before the end id.
 
 
-def loop(state: NamedTuple, advance: Callable, max_lengths: Any, step: Step) -> NamedTuple:
+State = TypeVar("State", bound=SearchState)
+
+
+def loop(state: State, advance: Callable, max_lengths: Any, step: Step) -> State:
     """Advances `state` until every row has ended or reached its largest length.
 
     Args:
-        state: NamedTuple of tensors, with `position`, int32 (), `ended`, bool (B,), `rows`, from
-            `kformer.decoding.search.compaction.initial_rows`, and `cache`; B is the first axis of
-            all other fields.
         advance: callable (step, state) -> state, of the same shapes.
         max_lengths: int32 tensor (B,), the largest number of ids of each row.
     """
@@ -235,6 +235,6 @@ def _with_shapes_of(before, after):
     return after
 
 
-def is_single_row(state: NamedTuple) -> bool:
+def is_single_row(state: SearchState) -> bool:
     """Whether the batch is one row: no step comes after its end, so nothing need be frozen."""
     return state.ended.shape[0] == 1
