@@ -41,6 +41,8 @@ class Route(AnyTranslator):
         that writes 'en' before one that reads 'de'.
     """
 
+    engine: "RouteEngine"
+
     def __init__(self, translators: Sequence[AnyTranslator]):
         self.translators = tuple(translators)
         for number, translator in enumerate(self.translators):
@@ -94,6 +96,8 @@ class RouteEngine(Engine):
         translators: The translators of a `Route`.
     """
 
+    facts: ModelFacts
+
     def __init__(self, translators: Sequence[AnyTranslator]):
         *self._before, last = translators
         self._last, facts = last.engine, last.facts
@@ -101,10 +105,16 @@ class RouteEngine(Engine):
             "source_language": translators[0].source_language,
             "target_language": facts.target_language,
         }
-        about = {name: code for name, code in about.items() if code is not None}
-        own = {"about": about, "signatures": None, "calls": 1, "search": SearchOptions()}
-        cannot = {"encodes": False, "takes_prefixes": False, "aligns": False}
-        self.facts: ModelFacts = dataclasses.replace(facts, **own, **cannot)
+        self.facts = dataclasses.replace(
+            facts,
+            about={name: code for name, code in about.items() if code is not None},
+            signatures=None,
+            calls=1,
+            search=SearchOptions(),
+            encodes=False,
+            takes_prefixes=False,
+            aligns=False,
+        )
 
     def options(self, chosen):
         """Returns the options that a caller chose; each translator adds its own."""

@@ -1,7 +1,7 @@
 """`AnyLanguageModel`: what people ask of a language model, once for all forms."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kformer.arguments import as_texts, check_integer, prompt_or_prompts
 from kformer.inference.any_translator import SearchRequest
@@ -14,7 +14,10 @@ from kformer.inference.search_options import AllSearchOptions, SearchOptions, ch
 class AnyLanguageModel:
     """The methods of every language model, whatever its form."""
 
-    facts: ModelFacts
+    if TYPE_CHECKING:  # The class of its form has the property.
+
+        @property
+        def facts(self) -> ModelFacts: ...
 
     @prompt_or_prompts
     def generate(

@@ -1,7 +1,7 @@
 """`AnyTranslator`: what people ask of a translator, once for all forms, over an engine."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from kformer.arguments import (
     as_texts,
@@ -49,7 +49,10 @@ class AnyTranslator:
         A dog runs.
     """
 
-    engine: Engine
+    if TYPE_CHECKING:  # A property of some translators, an attribute of others.
+
+        @property
+        def engine(self) -> Engine: ...
 
     @property
     def facts(self) -> ModelFacts:

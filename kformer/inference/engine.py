@@ -4,8 +4,8 @@ An engine searches for translations of sentences and, where it can, scores given
 nothing of texts of many sentences, of glossaries or of files.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kformer.inference.facts import ModelFacts
 from kformer.inference.glossary import Glossary
@@ -26,7 +26,7 @@ class SearchRequest(NamedTuple):
     """
 
     options: SearchOptions
-    prefixes: Sequence[str] | None = None
+    prefixes: Iterable[str] | None = None
     batch_size: int = 32
     progress: Callable[[int], object] | None = None
     did: str | None = None
@@ -62,7 +62,10 @@ class Engine:
         facts: The `ModelFacts` of its model.
     """
 
-    facts: ModelFacts
+    if TYPE_CHECKING:  # A property of some engines, an attribute of others.
+
+        @property
+        def facts(self) -> ModelFacts: ...
 
     def search(self, sentences: list[str], request: SearchRequest) -> list[list[Any]]:
         """Returns for each sentence its translations, `Candidate`s, best first."""

@@ -225,8 +225,9 @@ def doubt_of(qualities: Sequence[float], scores: Sequence[float], threshold: flo
     """Compares quality estimates with sentence scores, both from 0 to 1, as a `Doubt`."""
     qualities, scores = np.asarray(qualities, float), np.asarray(scores, float)
     flagged, poor = qualities < threshold, scores < threshold
-    counts = (int(np.sum(mask)) for mask in (flagged, poor, flagged & poor))
-    return Doubt(len(scores), *counts, rank_correlation(qualities, scores))
+    correlation = rank_correlation(qualities, scores)
+    right = flagged & poor
+    return Doubt(len(scores), int(flagged.sum()), int(poor.sum()), int(right.sum()), correlation)
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:

@@ -60,6 +60,8 @@ class SearchOptions:
         20
     """
 
+    _explicit = frozenset[str]()  # Names of the options that the caller gave, by `_with_names`.
+
     beam_size: int = _positive(
         1, "Number of sequences kept at each step; 1 is greedy search.", most=_MAX_BEAMS
     )
@@ -248,7 +250,8 @@ def _with_names(make):
     return __init__
 
 
-SearchOptions.__init__ = _with_names(SearchOptions.__init__)
+# A dataclass has no other place for it.
+SearchOptions.__init__ = _with_names(SearchOptions.__init__)  # type: ignore[method-assign]
 
 
 class OtherSearchOptions(TypedDict, total=False):

@@ -115,7 +115,7 @@ def translate_split(
 
 def split_steps(
     texts: Sequence[str], source_language: str | None = None
-) -> Generator[list[str], Iterable, list[SplitTranslation]]:
+) -> Generator[list[str], Iterable | None, list[SplitTranslation]]:
     """Yields lists of sentences to translate, takes their translations, and returns the results.
 
     It is `translate_split` for callers that translate in their own way: after each list of
