@@ -8,6 +8,7 @@ import shutil
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
@@ -176,7 +177,7 @@ class _Member(io.RawIOBase):
         broken: callable (error) -> ValueError.
     """
 
-    def __init__(self, stream: IO[bytes], broken: str):
+    def __init__(self, stream: IO[bytes], broken: Callable[[Any], ValueError]):
         self._stream, self._broken = stream, broken
 
     def readable(self):
@@ -184,7 +185,7 @@ class _Member(io.RawIOBase):
 
     def readinto(self, buffer: Any):
         try:
-            return self._stream.readinto(buffer)
+            return self._stream.readinto(buffer)  # type: ignore[attr-defined]  # Typeshed lacks it.
         except (*_DAMAGE, *_UNREADABLE) as error:
             raise self._broken(error) from error
 

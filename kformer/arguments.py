@@ -28,7 +28,7 @@ def check_integer(name: str, value: Any, least: int | None = None, most: int | N
     Args:
         least, most: Smallest and largest allowed value; None for no limit.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    if not _is_number(value, Integral):
         raise TypeError(f"`{name}` must be an integer. Received: {name}={value!r:.99}.")
     if least is not None and value < least:
         raise ValueError(f"`{name}` must be at least {least}. Received: {name}={value}.")
@@ -51,7 +51,7 @@ def check_number(
         least, most: Smallest and largest allowed value; None for no limit.
         above, below: Limits that `value` must not reach; None for no limit.
     """
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if not _is_number(value, Real):
         raise TypeError(f"`{name}` must be a number. Received: {name}={value!r:.99}.")
     received = f"Received: {name}={value}."
     if not math.isfinite(value) or abs(value) > _LARGEST:
@@ -65,6 +65,10 @@ def check_number(
     if below is not None and value >= below:
         raise ValueError(f"`{name}` must be less than {below}. {received}")
     return float(value)
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -164,7 +168,7 @@ class _OfTexts(Protocol[P, One, Many]):
     """A bound method of one text or of several."""
 
     @overload
-    def __call__(self, texts: str, *args: P.args, **kwargs: P.kwargs) -> One: ...  # type: ignore[overload-overlap]
+    def __call__(self, texts: str, *args: P.args, **kwargs: P.kwargs) -> One: ...
     @overload
     def __call__(self, texts: Texts, *args: P.args, **kwargs: P.kwargs) -> Many: ...
 
@@ -173,7 +177,7 @@ class _OfPrompts(Protocol[P, One, Many]):
     """The same of prompts."""
 
     @overload
-    def __call__(self, prompts: str, *args: P.args, **kwargs: P.kwargs) -> One: ...  # type: ignore[overload-overlap]
+    def __call__(self, prompts: str, *args: P.args, **kwargs: P.kwargs) -> One: ...
     @overload
     def __call__(self, prompts: Texts, *args: P.args, **kwargs: P.kwargs) -> Many: ...
 
@@ -182,7 +186,7 @@ class _OfPairs(Protocol[P, One, Many]):
     """The same of sources and their translations."""
 
     @overload
-    def __call__(self, sources: str, targets: str, *args: P.args, **kwargs: P.kwargs) -> One: ...  # type: ignore[overload-overlap]
+    def __call__(self, sources: str, targets: str, *args: P.args, **kwargs: P.kwargs) -> One: ...
     @overload
     def __call__(
         self, sources: Texts, targets: Texts, *args: P.args, **kwargs: P.kwargs
@@ -209,7 +213,7 @@ def for_text_or_texts(
     function: Callable[Concatenate[Texts, P], list[Answer]],
 ) -> _OfTexts[P, Answer, list[Answer]]:
     """Returns such a function that is no method."""
-    return one_or_many(function)
+    return cast(_OfTexts, one_or_many(function))
 
 
 def prompt_or_prompts(

@@ -52,9 +52,8 @@ def parse_json(content: bytes | str, schema: Any = dict, *, mended: bool = False
         mended: Whether half of a surrogate pair in UTF-8 becomes U+FFFD instead.
     """
     try:
-        is_text = isinstance(content, str)
-        value = json.loads(content if is_text else content.decode("utf-8-sig"))
-        if not is_text and _SURROGATE.search(content):
+        value = json.loads(content if isinstance(content, str) else content.decode("utf-8-sig"))
+        if not isinstance(content, str) and _SURROGATE.search(content):
             written = json.dumps(value, ensure_ascii=False)
             if mended:
                 value = json.loads(_HALF.sub("\ufffd", written))
