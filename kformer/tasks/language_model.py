@@ -82,7 +82,7 @@ class LanguageModel(AnyLanguageModel, SearchDefaults, PredictsTokens, TextModel)
         self.search_defaults = search_defaults
         self._decode = BatchDecoder(decoder, tokenizer, max_length)
         self._likelihood = BatchLikelihood(decoder, tokenizer)
-        if tokenizer.model is not None:  # Else `load_assets` follows.
+        if tokenizer.model:  # Else `load_assets` follows.
             self._check_vocabularies()
 
     @property

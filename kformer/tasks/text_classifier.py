@@ -57,7 +57,7 @@ class LabellingModel(TextModel):
                 f"{len(self.labels)} labels, {self.classifier.num_classes} classes."
             )
         self.supports_jit = self.classifier.supports_jit
-        if tokenizer.model is not None:  # Else `load_assets` follows.
+        if tokenizer.model:  # Else `load_assets` follows.
             self._check_vocabularies()
 
     @property

@@ -39,7 +39,7 @@ class TextEncoder(TextModel):
         super().__init__(tokenizer, max_source_length, **kwargs)
         check_kinds(encoder=(encoder, TransformerEncoder))
         self.encoder = encoder
-        if tokenizer.model is not None:  # Else `load_assets` follows.
+        if tokenizer.model:  # Else `load_assets` follows.
             self._check_vocabularies()
 
     @property

@@ -76,7 +76,7 @@ class Translator(AnyTranslator, GivenTranslations, QualityEstimates, SearchDefau
         self.quality_estimate = quality_estimate
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
-        if tokenizer.model is not None:  # Else `load_assets` follows.
+        if tokenizer.model:  # Else `load_assets` follows.
             self._check_vocabularies()
 
     has_alignments = True  # Whether `align` can be called.

@@ -138,14 +138,14 @@ def read_gold(lines: Iterable[str], name: str) -> list[GoldLinks]:
     """Reads links by hand, one sentence a line: "0-0 1-2 2?3 3p4"."""
     gold = []
     for number, line in enumerate(lines, start=1):
-        links = [(_LINK.fullmatch(link), link) for link in line.split()]
-        for match, link in links:
-            if match is None:
+        pairs = {}
+        for link in line.split():
+            if (match := _LINK.fullmatch(link)) is None:
                 raise ValueError(
                     "A link must be two numbers with - between them, or with ? if it is only "
                     f"possible, such as 0-0 or 1?2. Received: {link!r} in {name!r}, line {number}."
                 )
-        pairs = {(int(match[1]), int(match[3])): match[2] for match, _ in links}
+            pairs[int(match[1]), int(match[3])] = match[2]
         sure = frozenset(pair for pair, kind in pairs.items() if kind == "-")
         gold.append(GoldLinks(sure, frozenset(pairs)))
     return gold

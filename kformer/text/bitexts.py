@@ -29,7 +29,8 @@ def read_bitext(
         named: Whether `columns` are the user's choice. If not, the languages of TMX and Moses
             archives are taken from the file, in its order.
     """
-    return (row.values for row in numbered_bitext(file, columns, named=named))
+    rows = numbered_bitext(file, columns, named=named)
+    return ((source, target) for (source, target), _ in rows)
 
 
 def numbered_bitext(

@@ -74,9 +74,8 @@ def bleu_tokenizer(tokenize: str | None = None, language: str | None = None) -> 
             Burmese, Tibetan and Dzongkha have "char"; all others, and text of an unknown language,
             "13a".
     """
-    name = tokenize
-    if tokenize is None:
-        name = _BY_LANGUAGE.get(re.split("[-_]", language or "")[0].lower(), DEFAULT)
+    by_language = _BY_LANGUAGE.get(re.split("[-_]", language or "")[0].lower(), DEFAULT)
+    name = by_language if tokenize is None else tokenize
     if name in _DOWNLOADED:
         raise ValueError(
             f"sacreBLEU would download the tokenizer {name!r}, and kformer downloads nothing while "

@@ -28,7 +28,7 @@ class DocumentFile(NamedTuple):
     """A plain file of documents, each of them ended by `END`."""
 
     path: str
-    count: int  # Number of documents.
+    total: int  # Number of documents.
 
 
 def read_documents(file: str | Path, documents: str = LINE, parts: bool = False) -> Iterator[str]:

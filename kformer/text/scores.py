@@ -6,11 +6,11 @@ drawn again and again, with replacement, and each such text is scored.
 
 import importlib.metadata
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import sacrebleu
 from sacrebleu.metrics.base import Metric
-from sacrebleu.significance import PairedTest
+from sacrebleu.significance import PairedTest, Result
 
 from kformer.arguments import as_texts, check_choice, single_text
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_of_tokenized, warn_without_words
@@ -121,7 +121,7 @@ def moses_metric(language: str) -> sacrebleu.BLEU:
     return metric
 
 
-def score_with(metric: Metric, translations: list[str], references: list[str]) -> Score:
+def score_with(metric: Metric, translations: list[str] | str, references: list[str] | str) -> Score:
     """Returns the score of a metric of sacreBLEU, line for line."""
     translations, references = _checked(translations, references)
     value = metric.corpus_score(translations, [references]).score
@@ -209,14 +209,17 @@ def bootstrap(
         estimates: `Estimate` of each system. The first p-value is None.
         signature: Signature of the metric and the test, the seed included.
     """
+    named: list[tuple[str, Sequence[str]]]
     named = [(str(number), list(lines)) for number, lines in enumerate(systems)]
     test = PairedTest(named, {"": metric}, [list(references)], "bs", _RESAMPLES)
     signatures, scores = test()
     [(name, signature)] = signatures.items()
+    results = cast(list[Result], scores[name])  # Only the other key has names of systems.
     estimates = []
-    for (_, lines), score in zip(named, scores[name], strict=True):
-        p_value = score.p_value
+    for (_, lines), result in zip(named, results, strict=True):
+        assert result.ci is not None  # The bootstrap estimates it.
+        p_value = result.p_value
         if p_value is not None and lines == named[0][1]:
             p_value = 1.0  # sacreBLEU gives equal systems the least p-value, to point them out.
-        estimates.append(Estimate(score.score, float(score.ci), p_value))
+        estimates.append(Estimate(result.score, float(result.ci), p_value))
     return estimates, str(signature)

@@ -30,8 +30,9 @@ _ZSTANDARD_CHUNK = 2**8  # few of its bytes are decompressed at once: they becom
 
 def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
     """Returns one or several paths as a list of strings."""
-    alone = isinstance(files, str | os.PathLike) or not isinstance(files, Iterable)
-    files = [files] if alone else list(files)
+    if isinstance(files, str | os.PathLike) or not isinstance(files, Iterable):
+        files = [files]
+    files = list(files)
     for file in files:
         if not isinstance(file, str | os.PathLike):
             raise TypeError(
@@ -106,7 +107,7 @@ class _Hashed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any):
-        size = self._file.readinto(buffer)
+        size = self._file.readinto(buffer)  # type: ignore[attr-defined]  # Typeshed lacks it.
         self._digest.update(memoryview(buffer)[:size])
         return size
 
@@ -124,7 +125,8 @@ class _Decompressed(io.RawIOBase):
     def __init__(self, file: IO[bytes], ending: str):
         self._file, self._ending = file, ending
         self._new_member, self._errors = _decompressor(file.name, ending)
-        self._member, self._compressed, self._text = None, b"", b""
+        self._member, self._compressed = None, b""
+        self._text: bytes | memoryview = b""
 
     def readable(self):
         return True

@@ -47,7 +47,7 @@ def read_texts(
             stacklevel=stacklevel_of_user(),
         )
 
-    cut = set()
+    cut: set[int] = set()
     texts = [text.rstrip("\0") for text in texts]
     for i, text in enumerate(texts):
         if len(text) > MAX_CHARACTERS:

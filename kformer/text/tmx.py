@@ -24,7 +24,7 @@ def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterat
     A segment of more than 1,048,576 bytes is not read: it is `kformer.text.long_lines.TOO_LONG`.
     """
     name, has_pairs = repr(str(file)), False
-    seen = {}
+    seen: dict[str, None] = {}
     with opened(file) as content:
         for texts in _units(content, name):
             seen |= dict.fromkeys(texts)

@@ -69,7 +69,7 @@ class Tokenizer(keras.layers.Layer):
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
-        self.model = None
+        self.model = b""
         self.prefix, self.prefix_id = prefix, None
         self.target_languages = dict(target_languages or {})
         self.language_ids: dict[str, int] = {}
@@ -126,9 +126,9 @@ class Tokenizer(keras.layers.Layer):
         if (files is None) == (texts is None):
             rule = "`files` must be paths of text, or `texts` a list of strings, one of both."
             raise TypeError(f"{rule} Received: files={files!r:.99}, texts={texts!r:.99}.")
-        settings = {"pieces": pieces, "normalization": normalization}
+        settings: dict[str, Any] = {"pieces": pieces, "normalization": normalization}
         settings |= {"split_digits": split_digits, "line_breaks": line_breaks}
-        if texts is not None:
+        if files is None:
             with tempfile.TemporaryDirectory(prefix="kformer-") as folder:
                 file = Path(folder) / "texts"
                 lines = map(replace_lone_surrogates, as_texts(texts, "texts"))

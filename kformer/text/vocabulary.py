@@ -37,7 +37,7 @@ ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
 
 
 def learn(
-    files: str | Path | Sequence[str | Path] | None,
+    files: str | Path | Sequence[str | Path],
     vocab_size: int = 8000,
     character_coverage: float = 0.9995,
     at_most: bool = False,

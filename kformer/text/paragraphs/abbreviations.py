@@ -121,7 +121,7 @@ def goes_on(sentence: str, rest: str, known: Abbreviations) -> bool:
 
 def is_ordinal_before(following: str, known: Abbreviations) -> bool:
     """Returns whether a number before `following` is an ordinal, as in "3. Mai"."""
-    word = _WORD_AT_BEGINNING.match(following)[0].lower()
+    word = next(_WORD_AT_BEGINNING.finditer(following))[0].lower()
     return word in known.ordinals or word.startswith(known.ordinal_begins)
 
 

@@ -55,16 +55,16 @@ class _OfDocuments(Mixture):
 
     def __init__(self, files: Any, documents: Any):
         files_of_documents = document_files(files, documents)
-        written = [file for file in files_of_documents if file.count]
+        written = [file for file in files_of_documents if file.total]
         if not written:
             raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
-        self._counts = {file.path: file.count for file in written}
+        self._counts = {file.path: file.total for file in written}
         size = sum(Path(path).stat().st_size for path in self._counts) / sum(self._counts.values())
         window = max(1, min(WINDOW, int(_WINDOW_BYTES / size)))
         super().__init__([*self._counts], [*self._counts], window=window)
         if documents != FILE:
             pairs = zip(files, files_of_documents, strict=True)
-            self.names = [file for file, documents_of_file in pairs if documents_of_file.count]
+            self.names = [file for file, documents_of_file in pairs if documents_of_file.total]
 
     def count(self, files: Any, _: Any):
         return [self._counts[file] for file in files]
