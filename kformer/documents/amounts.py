@@ -36,7 +36,7 @@ _MOST_DECIMALS = 2  # More digits behind a mark may be a group of a whole number
 
 def lacks_amounts(amounts: Iterable[str], translation: str) -> bool:
     """Returns whether a translation lacks the digits of an amount, or has them less often."""
-    needed = Counter(_value(_NUMBER.search(amount)[0]) for amount in amounts)
+    needed = Counter(_value(next(_NUMBER.finditer(amount))[0]) for amount in amounts)
     if not needed:
         return False
     numbers: Counter[str] = Counter()

@@ -26,13 +26,12 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     place, expected = int(text.startswith("\ufeff")), "key"
     while place < len(text):
         match = _TOKEN.match(text, place)
-        kind = match.lastgroup if match else None
-        if kind in ("space", "comment"):
+        if match and match.lastgroup in ("space", "comment"):
             place = match.end()
             continue
-        if not _fits(kind, match, expected):
+        if match is None or not _fits(match, expected):
             raise _malformed(text, place, options.name)
-        if expected == "value" and kind == "string":
+        if expected == "value" and match.lastgroup == "string":
             builder.text(match.start("string"), match.end("string"))
             builder.end_segment()
             yield from builder.take()
@@ -48,10 +47,10 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
 _FOLLOWING = {"key": "=", "=": "value", "value": ";", ";": "key"}
 
 
-def _fits(kind, match, expected):
+def _fits(match, expected):
     if expected in ("key", "value"):
-        return kind in ("string", "word")
-    return kind == "mark" and (match[0] == expected or expected == "=")
+        return match.lastgroup in ("string", "word")
+    return match.lastgroup == "mark" and (match[0] == expected or expected == "=")
 
 
 def _malformed(text, place, name):

@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
     Attributes:
         keyword: "msgid", "msgstr" and so on.
-        index: Number of the plural form of a msgstr, or None.
+        form: Number of the plural form of a msgstr, or None.
         start: The place of its first quotation mark.
         end: The place behind its last one.
         text: The string.
@@ -36,7 +36,7 @@ class Message(NamedTuple):
     """
 
     keyword: str
-    index: str | None
+    form: str | None
     start: int
     end: int
     text: str
@@ -100,7 +100,9 @@ def unescape(raw: str) -> str:
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the pieces of a catalog."""
-    done, sources, entry = 0, {}, []
+    done = 0
+    sources: dict[str, str] = {}
+    entry: list[Message] = []
     write = _writer("\r\n" if "\r\n" in text else "\n")
     for message in messages(text, options.name):
         if message.keyword in ("msgctxt", "msgid") and entry:
@@ -109,7 +111,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             sources[message.keyword] = message.text
             continue
         entry.append(message)
-        plural = message.index not in (None, "0")
+        plural = message.form not in (None, "0")
         source = sources.get("msgid_plural" if plural else "msgid", "")
         if message.text or not sources.get("msgid") or not source:
             continue

@@ -98,6 +98,7 @@ def json_write(raw: str) -> Write:
 
 def string_segment(text: str, value: JsonValue, line: int) -> Segment:
     """Returns the segment of a string."""
+    assert value.text is not None  # `_strings` yields no other values.
     raw = text[value.start : value.end]
     return Segment(value.start, line, raw, (value.text,), json_write(raw))
 

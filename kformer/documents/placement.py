@@ -224,7 +224,8 @@ class _Left:
         copies = sorted(copies)
         self._starts = [start for start, _ in copies]
         self._ends = [end for _, end in copies]
-        pieces, done, self._left = [], 0, []  # Characters before each copy that are none of one.
+        pieces, done = [], 0
+        self._left: list[int] = []  # Characters before each copy that are none of one.
         for start, end in copies:
             pieces.append(translation[done:start])
             self._left.append(start - done + (self._left[-1] if self._left else 0))

@@ -341,15 +341,15 @@ def partners(parts: Sequence[Code | str]) -> tuple[dict[int, int], bool]:
         is_nested: Whether each code has its partner, and all pairs are well nested.
     """
     pairs: dict[int, int] = {}
-    opened: list[int] = []
+    opened: list[tuple[int, Code]] = []
     is_nested = True
     for place, part in enumerate(parts):
         if isinstance(part, str) or part.role is Role.ALONE:
             continue
         if part.role is Role.OPEN:
-            opened.append(place)
-        elif opened and parts[opened[-1]].name == part.name:
-            start = opened.pop()
+            opened.append((place, part))
+        elif opened and opened[-1][1].name == part.name:
+            start, _ = opened.pop()
             pairs |= {start: place, place: start}
         else:
             is_nested = False

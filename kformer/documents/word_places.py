@@ -247,7 +247,7 @@ def word_pair(source: str, target: str, attention: np.ndarray | None = None) -> 
             spaces, as of `kformer.WordAlignment`; None if it is not known.
     """
     spans = word_spans(source), word_spans(target)
-    words = (
+    source_words, target_words = (
         [text[slice(*span)] for span in text_spans]
         for text, text_spans in zip((source, target), spans, strict=True)
     )
@@ -258,7 +258,7 @@ def word_pair(source: str, target: str, attention: np.ndarray | None = None) -> 
         )
         sizes = len(source.split()), len(target.split())
         attention = attention[numbers[1]][:, numbers[0]] if attention.shape == sizes[::-1] else None
-    return WordPair(*words, attention)
+    return WordPair(source_words, target_words, attention)
 
 
 def _numbers_between_spaces(text, spans):
