@@ -175,7 +175,7 @@ def make_transformer(network: PretrainedNetwork, ids: IdTable, unknown_ids: int)
         transformer.target_embedding.table.assign(network.target[:, order])
     if network.output is not None:
         transformer.target_embedding.output_table.assign(
-            network.output[np.ix_(rows if shared else range(len(network.output)), order)]
+            network.output[np.ix_(rows if shared else [*range(len(network.output))], order)]
         )
     if bias is not None:
         filled = np.full(transformer.target_embedding.vocab_size, NEVER, np.float32)

@@ -133,7 +133,7 @@ def has_shortlist(path: Path) -> bool:
 def _files_of(folder: Path, patterns: Iterable[str]):
     """Returns the files of the first pattern that has any, unpacked ones before the same packed."""
     for pattern in patterns:
-        files = {}
+        files: dict[str, Path] = {}
         for file in (*sorted(folder.glob(pattern)), *sorted(folder.glob(f"{pattern}.gz"))):
             if not file.name.endswith(".optimizer.npz"):
                 files.setdefault(file.name.removesuffix(".gz"), file)

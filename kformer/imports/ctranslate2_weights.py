@@ -94,7 +94,10 @@ class CTranslate2Weights:
     def alignment_head(self, settings: dict) -> AlignmentHead | None:
         """Returns the head that aligns words, given the settings of the `PretrainedNetwork`."""
         values = [self._variables.get(name) for name in _ALIGNMENT]
-        return None if None in values else head_of(*map(int, values), settings)
+        if None in values:
+            return None
+        layer, heads = map(int, values)
+        return head_of(layer, heads, settings)
 
     def network(self, tables: Any, sizes: Any, padding_id: int) -> PretrainedNetwork:
         """Returns the `PretrainedNetwork`."""

@@ -10,7 +10,8 @@ _KEPT = {  # Names of `kformer.SearchOptions`, by equivalent names of transforme
     "repetition_penalty": "repetition_penalty",
 }
 _SAMPLING = {"temperature": 1.0, "top_k": 50, "top_p": 1.0}  # With the defaults of `generate`.
-_IGNORED = {  # Settings that the search cannot follow, and their values that change nothing.
+# Settings that the search cannot follow, and their values that change nothing.
+_IGNORED: dict[str, tuple] = {
     "forced_bos_token_id": (None,),
     "begin_suppress_tokens": (None, []),
     "early_stopping": (None, False),
@@ -140,7 +141,7 @@ def forbidden_ids(config: Mapping, size: int, where: str) -> set[int]:
         single = {i for ids in words if len(ids) == 1 for i in ids} - {config["eos_token_id"]}
         forbidden = {*single, *(config.get("suppress_tokens") or [])}
     except TypeError:
-        forbidden, several = {None}, []
+        forbidden, several = {-1}, []
     if not all(type(i) is int and 0 <= i < size for i in forbidden):
         raise ValueError(
             f"`bad_words_ids` must be lists of ids, and `suppress_tokens` a list, below {size}. "

@@ -85,7 +85,7 @@ class MarianModel:
 
     def arrays(self) -> dict:
         """Reads the weights, under the names and in the form of MarianMTModel."""
-        arrays = {}
+        arrays: dict = {}
         with self._opened() as archive:
             for name in archive.array_names():
                 if name == _OUTPUT:

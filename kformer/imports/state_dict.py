@@ -42,7 +42,7 @@ class StateDict:
         arrays: dict from name to float array.
     """
 
-    def __init__(self, arrays: Mapping[str, Any]):
+    def __init__(self, arrays: dict[str, Any]):
         self._arrays = arrays
         self._has_layers = any(_LAYER.match(name) for name in arrays)
         self._biased = {self._group(name) for name in arrays if name.endswith("bias")}

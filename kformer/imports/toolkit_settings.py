@@ -5,7 +5,7 @@ Nothing in the file is run. Objects of the toolkit, such as its meters, are read
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from kformer.imports.torch_file import Record, read_tensors
 
@@ -42,7 +42,7 @@ class ToolkitSettings:
         self.values = values
         self._toolkit, self._path = toolkit, str(path)
 
-    def refuse(self, rule: str, *names: str):
+    def refuse(self, rule: str, *names: str) -> NoReturn:
         """Raises a ValueError that shows the values of `names`."""
         received = ", ".join(f"{name}={self.values.get(name)!r:.99}" for name in names)
         raise ValueError(f"{rule} Received: {received} in {self._path!r}.")
