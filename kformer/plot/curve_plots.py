@@ -5,6 +5,7 @@ Axes: T positions, D d_model, C classes.
 
 import textwrap
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -47,7 +48,7 @@ def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
     figure = Figure(figsize=(6.5, 4), layout="constrained")
     axes = figure.subplots()
     places = np.unique(np.linspace(0, steps, _POINTS).round().astype(int))
-    curves = {}  # Names by the rates.
+    curves: dict[tuple, list[str]] = {}  # Names by the rates.
     for name, schedule in schedules.items():
         rates = tuple(float(schedule(int(step))) for step in places)
         curves.setdefault(rates, []).append(name)
@@ -132,7 +133,7 @@ def plot_confusion(matrix: np.ndarray, labels: Sequence[str]) -> Figure:
     ax = figure.add_subplot()
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     rule(ax, *matrix.shape)
-    text = {"family": fonts_for(labels), "parse_math": False}
+    text: dict[str, Any] = {"family": fonts_for(labels), "parse_math": False}
     ax.set_xticks(
         range(len(labels)), names, rotation=45, ha="right", rotation_mode="anchor", **text
     )

@@ -1,5 +1,6 @@
 """Learning curves."""
 
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, MaxNLocator
 
@@ -63,7 +64,7 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
     columns = 2 if len(order) == 4 else min(3, len(order))
     rows = -(-len(order) // columns)
     figure = Figure(figsize=(4 * columns, 3 * rows + 0.4), layout="constrained")
-    lines = {}
+    lines: dict[str, Artist] = {}
     for i, metric in enumerate(order):
         ax = figure.add_subplot(rows, columns, i + 1)
         lines |= _plot_metric(ax, history, metric, where, best)
@@ -71,7 +72,9 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
         ax.set_xlim(min(where[0] - 0.5, 0.5), where[-1] + 0.5)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     names = [name for name in (*CURVES, BEST) if name in lines]
-    labels = [f"{name}: {where[best - 1]:g}" if name == BEST else name for name in names]
+    labels = [*names]
+    if best is not None:
+        labels[-1] += f": {where[best - 1]:g}"
     figure.legend(
         [lines[name] for name in names],
         labels,

@@ -98,11 +98,11 @@ def prepare_shards(
 
 def checked_files(source: Any, target: Any, pairs: Any, columns: Any) -> PairFiles:
     """Checks that files exist, here or elsewhere, and belong together, like `pair_files`."""
-    lists = [
+    source, target, pairs = (
         None if files is None else [*map(as_address, as_list(files))]
         for files in (source, target, pairs)
-    ]
-    return pair_files(*lists, columns, check=check_readable)
+    )
+    return pair_files(source, target, pairs, columns, check=check_readable)
 
 
 @contextlib.contextmanager
@@ -135,11 +135,11 @@ def _vocabularies(files, options, tokenizer, target_tokenizer) -> Vocabularies:
             )
         return vocabularies_of(files, options, Cleaning(options), None, target_tokenizer)
     with contextlib.ExitStack() as copies:
-        paths = [
+        tokenizer, target_tokenizer = (
             path and copies.enter_context(local_copy(as_address(path)))
             for path in (tokenizer, target_tokenizer)
-        ]
-        return read_vocabularies(*paths)
+        )
+        return read_vocabularies(tokenizer, target_tokenizer)
 
 
 def _build(pipeline, files, options, vocabularies, address):
@@ -196,7 +196,7 @@ class _ToIds(beam.DoFn):
 
 
 def _added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-    total = Counter()
+    total: Counter[str] = Counter()
     for part in counts:
         total.update(part)
     return dict(total)

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     lengths: np.ndarray
     ids: np.ndarray
 
-    def take(self, indices: np.ndarray) -> "Rows":
+    def take(self, indices: np.ndarray | slice) -> "Rows":
         """Returns the pairs at `indices`."""
         sizes = self.lengths.sum(axis=1, dtype=np.int64)
         starts = (np.cumsum(sizes) - sizes)[indices]
