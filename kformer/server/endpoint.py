@@ -111,7 +111,8 @@ class Endpoint:
 
     async def response(self, request: Request, _error: Exception | None = None) -> Response:
         """Returns the response to a request, counts it and logs it."""
-        began, facts = self._metrics.began(), {}
+        began = self._metrics.began()
+        facts: dict[str, Any] = {}
         status = _LOST
         try:
             self._strangers.check(request)

@@ -18,7 +18,7 @@ def protocol_with_deadline(seconds: float) -> type[H11Protocol]:
     class ImpatientProtocol(H11Protocol):
         """A connection."""
 
-        def connection_made(self, transport: Transport):
+        def connection_made(self, transport: Transport):  # type: ignore[override]  # As uvicorn's.
             super().connection_made(transport)
             self._answered = None  # The last request that was seen complete.
             self.loop.call_later(seconds, self._check)

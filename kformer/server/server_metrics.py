@@ -36,7 +36,7 @@ class ServerMetrics:
 
     def __init__(self, waiting: Callable[[], float], log: IO[str] | None = sys.stderr):
         self._registry = CollectorRegistry()
-        here = {"registry": self._registry}
+        here: dict[str, Any] = {"registry": self._registry}
         self._requests = Counter(
             "kformer_requests", "Requests by route and status.", ["route", "status"], **here
         )

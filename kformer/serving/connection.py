@@ -1,6 +1,6 @@
 """Requests to one model on a server: batches of rows, several at once, retries, a time limit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from kformer.arguments import check_integer
@@ -53,7 +53,7 @@ class Connection:
     def predict(
         self,
         signature: str,
-        inputs: Mapping[str, Sequence],
+        inputs: Mapping[str, Iterable],
         read: Callable,
         progress: Callable[[int], object] | None = None,
     ) -> list:

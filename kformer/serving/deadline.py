@@ -95,7 +95,8 @@ def at_once(work: Callable, items: Sequence, number: int, deadline: Deadline):
         work: callable of an item.
         number: Maximum number of threads.
     """
-    waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
+    waiting: queue.SimpleQueue = queue.SimpleQueue()
+    done: queue.SimpleQueue = queue.SimpleQueue()
     for item in items:
         waiting.put(item)
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kformer.arguments import as_texts, check_text, replace_lone_surrogates, stacklevel_of_user
@@ -29,7 +29,7 @@ _NONE = -1e8  # The score of a missing translation is lower.
 _LARGEST = 3.5e38  # No float32 is larger.
 
 
-def checked(inputs: dict) -> dict[str, list[str]]:
+def checked(inputs: Mapping[str, Iterable]) -> dict[str, list[str]]:
     """Returns lists of texts that UTF-8 can encode: lone surrogates are replaced."""
     lists = {name: as_texts(texts, name) for name, texts in inputs.items()}
     if len({len(texts) for texts in lists.values()}) > 1:

@@ -4,6 +4,7 @@ import json
 import re
 import urllib.request
 from operator import itemgetter
+from typing import Any
 
 import urllib3
 
@@ -45,7 +46,8 @@ class Rest:
     ):
         self._url, self._model = address.url, model
         self._headers = {"Content-Type": "application/json", **headers}
-        options = {"maxsize": _CONNECTIONS, "ca_certs": ca_file, "retries": False}
+        options: dict[str, Any] = {"maxsize": _CONNECTIONS, "ca_certs": ca_file, "retries": False}
+        self._pool: urllib3.PoolManager
         proxy = urllib.request.getproxies().get(address.scheme)
         if proxy and not (address.is_local or urllib.request.proxy_bypass(address.host)):
             self._pool = urllib3.ProxyManager(proxy, **options)
