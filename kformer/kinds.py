@@ -36,7 +36,7 @@ class Kind:
             each layer, for each id.
         task: Its training, before TensorFlow loads.
         task_name: Name of its training in a run config.
-        recipe: Name of the recipe of its training, if none is given.
+        recipe: Name of the recipe of its training, if none is given; empty without training.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Kind:
     tflite_bytes: tuple[int, int, int] = (0, 0, 0)
     task: str | None = None
     task_name: str | None = None
-    recipe: str | None = None
+    recipe: str = ""
 
     @property
     def words(self) -> str:

@@ -146,7 +146,8 @@ def texts_to_teach(
         made_of = json.dumps([search, sha256(file), compared])
         digits = hashlib.sha256(made_of.encode()).hexdigest()[:_DIGITS]
         translation = Path(folder) / f"{Path(file).name}.{digits}.txt"
-        texts.append(TextToTeach(Path(file), reference and Path(reference), translation))
+        reference = None if reference is None else Path(reference)
+        texts.append(TextToTeach(Path(file), reference, translation))
     return texts
 
 

@@ -39,7 +39,7 @@ from kformer.training.preparation.shards_writer import (
 )
 from kformer.training.preparation.spill import Tokenizing
 from kformer.training.run.run_vocabularies import read_vocabularies
-from kformer.training.shards.manifest import read_manifest, save_manifest
+from kformer.training.shards.manifest import ShardEntry, read_manifest, save_manifest
 from kformer.training.shards.shard_file import (
     TEACHERS,
     UNITS,
@@ -65,7 +65,7 @@ def add_distributions(
     """
     folder, manifest = Path(folder), read_manifest(folder)
     read = _Reader(teacher, number)
-    shards = []
+    shards: list[ShardEntry] = []
     for entry in manifest.shards:
         path = teachers_of(folder, entry["name"])
         if path.exists():
@@ -100,13 +100,13 @@ class _Reader:
         """Returns the ids and their probabilities, float64 (P, 2 K), of pairs without end ids."""
         sources = [[*self._prefix, *row, *self._ends[0]] for row in sources]
         targets = [[*row, *self._ends[1]] for row in targets]
-        rows = [None] * len(targets)
+        rows: dict[int, np.ndarray] = {}
         for i, ids, probabilities in self._likelihood.most_likely(
             sources, targets, self.number, self._rest
         ):
             units = np.rint(np.float64(probabilities) * UNITS)
             rows[i] = np.concatenate([ids, units], axis=1)
-        return np.concatenate(rows)
+        return np.concatenate([rows[i] for i in range(len(targets))])
 
 
 class _Pairs:
@@ -181,7 +181,8 @@ def write_shards(
     vocabularies = read_vocabularies(teacher)
     tokenizers = [Tokenizer(model) for model in vocabularies.models]
     tokenize = Tokenizing((tokenizers[0], tokenizers[-1]), options)
-    counts, shards = Counter(), []
+    counts: Counter[str] = Counter()
+    shards: list[ShardEntry] = []
     with replacing(output) as folder:
         folder.mkdir()
         for rows in _in_parts(files, tokenize, counts):
@@ -221,7 +222,7 @@ class Teaching:
 
     def __init__(self, teacher: Translator | Ensemble, options: DistillationOptions):
         self._teacher = teacher
-        self._search = {"beam_size": options.beam_size}
+        self._search: dict[str, Any] = {"beam_size": options.beam_size}
         if options.length_penalty is not None:
             self._search["length_penalty"] = options.length_penalty
         self._score = sentence_scorer(options.metric, options.tokenize)

@@ -164,10 +164,9 @@ def train(
         600
     """
     recipe = recipe_for(TRANSLATOR, recipe, options.get("warm_start"))
-    _check_given(output=output)
     files = {"pairs": pairs, "valid_pairs": valid_pairs, "shards": shards}
     validation = valid_source, valid_target
-    with run_folder(output) as folder:
+    with run_folder(_required(output)) as folder:
         return run(
             prepare_translation(recipe, source, target, folder, *validation, **files, **options)
         )
@@ -218,8 +217,7 @@ def train_classifier(
         ('bad', 'good')
     """
     recipe = recipe_for(CLASSIFIER, recipe)
-    _check_given(train=train, output=output)
-    with run_folder(output) as folder:
+    with run_folder(_required(output, train=train)) as folder:
         return run(prepare_classifier(recipe, train, folder, valid, **options))
 
 
@@ -261,8 +259,7 @@ def train_tagger(
         ('B-LOC', 'B-PER', 'O')
     """
     recipe = recipe_for(TAGGER, recipe)
-    _check_given(train=train, output=output)
-    with run_folder(output) as folder:
+    with run_folder(_required(output, train=train)) as folder:
         return run(prepare_tagger(recipe, train, folder, valid, **options))
 
 
@@ -307,13 +304,13 @@ def train_language_model(
         True
     """
     recipe = recipe_for(LANGUAGE_MODEL, recipe, options.get("warm_start"))
-    _check_given(text=text, output=output)
-    with run_folder(output) as folder:
+    with run_folder(_required(output, text=text)) as folder:
         return run(prepare_language_model(recipe, text, folder, valid_text, **options))
 
 
-def _check_given(**arguments):
-    """Raises a TypeError if an argument is None: it has that default behind `recipe`, which may."""
-    for name, value in arguments.items():
-        if value is None:
-            raise TypeError(f"A run needs `{name}`. Received: {name}=None.")
+def _required(output: str | Path | None, **arguments: Any) -> str | Path:
+    """Returns `output`; raises a TypeError if it or another argument has the default, None."""
+    missing = [name for name, value in (*arguments.items(), ("output", output)) if value is None]
+    if output is None or missing:
+        raise TypeError(f"A run needs `{missing[0]}`. Received: {missing[0]}=None.")
+    return output

@@ -35,7 +35,7 @@ class BestScore(ValidationCallback):
     def set_state(self, state: dict):
         """Restores the state of `get_state`; ignores one of another monitored score."""
         if state.get("monitor", self.monitor) == self.monitor:
-            vars(self).update(state)
+            self.__dict__.update(state)
 
 
 class KeepBest(BestScore):
@@ -73,14 +73,14 @@ class KeepBest(BestScore):
         super().__init__(monitor, mode)
         self.translator = translator
         self.path = path
-        self.epoch = None
-        self.scores = {}
+        self.epoch: float | None = None
+        self.scores: dict[str, float] = {}
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Saves the translator if its score is the best so far."""
-        score = (logs or {}).get(self.monitor)
+        score = logs.get(self.monitor)
         if score is None or self.is_best(score):
-            self.scores = {name: value for name, value in (logs or {}).items() if "val_" in name}
+            self.scores = {name: value for name, value in logs.items() if "val_" in name}
             self.translator.save(self.path, include_optimizer=False)
             self.epoch = epoch
 

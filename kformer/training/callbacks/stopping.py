@@ -39,12 +39,12 @@ class StopWithoutImprovement(BestScore):
         self.patience = check_integer("patience", patience, least=1)
         self.waited = 0  # Validations since the best one.
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Stops training if the last `patience` validations brought no improvement."""
-        if self.monitor not in (logs or {}):
+        if self.monitor not in logs:
             raise ValueError(
                 "The logs must contain the monitored score; validation scores need validation "
-                f"data. Received: monitor={self.monitor!r}, logs of {sorted(logs or {})}."
+                f"data. Received: monitor={self.monitor!r}, logs of {sorted(logs)}."
             )
         self.waited = 0 if self.is_best(logs[self.monitor]) else self.waited + 1
         if self.waited >= self.patience:
@@ -91,7 +91,7 @@ class StopWhenDiverged(keras.callbacks.Callback):
         kformer.training.callbacks.stopping.Diverged: The loss and the weights must stay finite. ...
     """
 
-    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any]):
         if not math.isfinite(logs["loss"]):  # A mean over the epoch, which never recovers.
             raise Diverged(self.model, f"loss={logs['loss']}")
 
@@ -116,7 +116,7 @@ class StopInTime(ValidationCallback):
     def on_train_begin(self, logs: dict[str, Any] | None = None):
         self._last = self._seconds()
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Ends training if another validation would come too late."""
         now = self._seconds()
         if now + (now - self._last) > 3600 * self.max_hours:

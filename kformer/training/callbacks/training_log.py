@@ -38,12 +38,12 @@ class KeepHistory(ValidationCallback):
     def __init__(self, path: str | Path):
         super().__init__()
         self.path = path
-        self.history = {}
+        self.history: dict[str, list] = {}
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Appends a value to each list, and writes the file."""
         step = step_of(self.model)
-        for name, value in {"epoch": epoch, "step": step, **(logs or {})}.items():
+        for name, value in {"epoch": epoch, "step": step, **logs}.items():
             missing = math.isnan(value) and not name.startswith("val_")
             self.history.setdefault(name, []).append(None if missing else value)
         write_json(self.path, self.history)
@@ -92,7 +92,7 @@ class TensorBoardLogs(ValidationCallback):
         self.folder = Path(folder)
         self.by_steps = by_steps
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Writes the logs of a validation."""
         place = step_of(self.model) if self.by_steps else int(epoch)
         validation = {name for name in logs if name.startswith("val_")}
@@ -142,7 +142,7 @@ class TokensPerSecond(ValidationCallback):
         super().__init__()
         self.counted = counted
         self._before = 0.0  # Seconds that earlier processes spent on the epoch.
-        self._start = None  # None between a validation and the next batch.
+        self._start: float | None = None  # None between a validation and the next batch.
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._start = time.perf_counter() - self._before
@@ -152,7 +152,8 @@ class TokensPerSecond(ValidationCallback):
         if self._start is None:  # After a validation within the epoch.
             self._start = time.perf_counter()
 
-    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any]):
+        assert self._start is not None  # Keras has called `on_train_batch_begin`.
         if self.counted not in logs:
             raise ValueError(
                 "Compile the model with the metric `kformer.training.Tokens()`, so that tokens "
@@ -161,7 +162,7 @@ class TokensPerSecond(ValidationCallback):
         self._speed = logs.pop(self.counted) / (time.perf_counter() - self._start)
         logs[f"{self.counted}/s"] = self._speed
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Adds the speed since the previous validation to the logs."""
         logs.pop(self.counted, None)
         logs.pop(f"val_{self.counted}", None)

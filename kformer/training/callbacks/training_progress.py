@@ -100,9 +100,9 @@ class Progress(keras.callbacks.Callback):
         self._epoch, self._done = epoch + 1, 0
         self._show_row(epoch + 1, logs or {})
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Shows the scores of a validation within the epoch, in a row of its own."""
-        self._show_row(epoch, logs or {})
+        self._show_row(epoch, logs)
 
     def _show_line(self, logs):
         """Prints how far the epoch is: as much of it as the terminal has columns for."""

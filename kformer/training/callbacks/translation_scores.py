@@ -18,7 +18,7 @@ class ValidationCallback(keras.callbacks.Callback):
     within one.
     """
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Called after each validation.
 
         Args:
@@ -27,7 +27,7 @@ class ValidationCallback(keras.callbacks.Callback):
         """
         raise NotImplementedError
 
-    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any]):
         self.on_validation(epoch + 1, logs)
 
 
@@ -90,7 +90,7 @@ class TranslationScores(ValidationCallback):
         self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=2)
         self._chrf = chrf_metric()
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Adds the scores to the logs."""
         translations = self.translator.translate(
             self.sources, beam_size=self.beam_size, batch_size=_BATCH_SIZE

@@ -125,7 +125,7 @@ class WithAverage(keras.callbacks.Callback):
             for callback in self.callbacks:
                 callback.on_epoch_end(epoch, logs)
 
-    def on_validation(self, epoch: float, logs: dict[str, Any] | None = None):
+    def on_validation(self, epoch: float, logs: dict[str, Any]):
         """As `on_epoch_end`, of a validation within an epoch."""
         with averaged_weights(self.model):
             for callback in self.callbacks:

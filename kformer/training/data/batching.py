@@ -5,7 +5,7 @@ A window has N pairs. A bucket is a range of lengths. A batch has B rows.
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,7 @@ class BatchOptions:
         )
         return [kind(tokenizer, rate) for kind, rate in kinds if rate]
 
-    def views(self, *tokenizers: Any) -> Callable | None:
+    def views(self, *tokenizers: Any) -> TwoViews | None:
         """Returns `TwoViews` of the inputs with these tokenizers; None for one view."""
         if self.consistency == NO_CONSISTENCY:
             return None

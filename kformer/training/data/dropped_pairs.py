@@ -79,7 +79,7 @@ class PairFilter:
         self,
         source_lengths: Any,
         target_lengths: Any,
-        has_long_side: bool = False,
+        has_long_side: Any = False,
         library: Any = np,
     ):
         """Returns the index into `REASONS` of each pair, int (N,).
@@ -121,11 +121,12 @@ def check_some_are_left(
     counts = np.zeros(len(REASONS), int)
     while read := list(itertools.islice(pairs, _READ)):
         sides = [*zip(*read, strict=True)]
-        lengths = [
+        source_lengths, target_lengths = (
             np.array([len(library.encode(text[: find.most_bytes])) + 1 for text in side])
             for library, side in zip(libraries, sides, strict=True)
-        ]
-        counts += np.bincount(find(*lengths, find.has_long_side(*sides)), minlength=len(REASONS))
+        )
+        reasons = find(source_lengths, target_lengths, find.has_long_side(*sides))
+        counts = counts + np.bincount(reasons, minlength=len(REASONS))
         if counts[0]:
             return
     dropped = DroppedPairs(*counts.tolist())

@@ -53,8 +53,8 @@ class Mixture:
 
     def __init__(
         self,
-        source_files: Sequence[str | Path],
-        target_files: Sequence[str | Path],
+        source_files: str | Path | Iterable[str | Path],
+        target_files: str | Path | Iterable[str | Path],
         weights: Sequence[float] | None = None,
         temperature: float | None = None,
         groups: Sequence[str] | None = None,

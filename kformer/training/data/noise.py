@@ -37,6 +37,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Self
 
 from kformer.training.recipes.noise_rates import NOISES, noise_rates
 
@@ -174,7 +175,7 @@ class Noise:
         self._rates = {name: rates[name] for name in NOISES if name in rates}
 
     @classmethod
-    def of(cls, text: str, among: Collection[str] = tuple(NOISES)) -> "Noise | None":
+    def of(cls, text: str, among: Collection[str] = tuple(NOISES)) -> Self | None:
         """Returns the noise of a recipe; None where it has none.
 
         The arguments and errors are those of `kformer.training.recipes.noise_rates.noise_rates`.

@@ -317,7 +317,8 @@ def check_parallel(
 
 
 def count_pairs(
-    source_files: Sequence[str | Path], target_files: Sequence[str | Path]
+    source_files: str | Path | Iterable[str | Path],
+    target_files: str | Path | Iterable[str | Path],
 ) -> list[int]:
     """Counts the pairs of each two files, with the arguments and errors of `check_parallel`."""
     source_files, target_files = as_list(source_files), as_list(target_files)
@@ -339,7 +340,7 @@ def count_pairs(
 
 
 def check_weights(
-    corpora: int, weights: list[float] | None = None, temperature: float | None = None
+    corpora: int, weights: Sequence[float] | None = None, temperature: float | None = None
 ):
     """Raises ValueError if `weights` or `temperature` cannot apply to `corpora` corpora."""
     if weights is not None and temperature is not None:
@@ -360,7 +361,7 @@ def check_weights(
 
 def corpus_weights(
     pairs: list[int],
-    weights: list[float] | None = None,
+    weights: Sequence[float] | None = None,
     temperature: float | None = None,
     groups: Sequence[str] | None = None,
 ) -> list[float]:
@@ -368,7 +369,7 @@ def corpus_weights(
     check_weights(len(pairs), weights, temperature)
     if temperature is not None:
         names = range(len(pairs)) if groups is None else groups
-        sizes = Counter()
+        sizes: Counter = Counter()
         for name, number in zip(names, pairs, strict=True):
             sizes[name] += number
         most = max(sizes.values())

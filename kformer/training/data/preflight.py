@@ -86,6 +86,7 @@ def check_corpus(
     training = translation_windows(as_list(source), as_list(target), tokenizers, options)
     validation = []
     if valid_source:
+        valid_target = valid_target or []
         check_parallel(valid_source, valid_target)
         pairs = zip(as_list(valid_source), as_list(valid_target), strict=True)
         options = options.for_validation()

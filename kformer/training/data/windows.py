@@ -133,9 +133,9 @@ class Windows:
 
         They are kept until `dataset` needs the number of batches, which saves another reading.
         """
-        total = []
-        for *text, places, seed in self._eager_windows(with_places=True):
-            total = [sum_of([*total, self._statistics(*text, places, seed)])]
+        total: list[Statistics] = []
+        for window in self._eager_windows(with_places=True):
+            total = [sum_of([*total, self._statistics(*window)])]
         return total[0]
 
     @functools.cached_property

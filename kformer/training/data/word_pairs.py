@@ -147,7 +147,7 @@ def learn_word_pairs(splitters: Sequence[WordSplitter], tokenizers: Sequence, mi
     good = usable[0][sources] & usable[1][targets]
     if not good.any():
         raise _no_pairs()
-    return _table(*keys, sources[good], targets[good], scores[good])
+    return _table(keys[0], keys[1], sources[good], targets[good], scores[good])
 
 
 def _likely(sources, targets):

@@ -72,7 +72,7 @@ def baselines(training: Split, validation: Sequence[Split], model: bytes) -> Bas
                     yield places[label], library.encode(line)
 
     linear = NaiveBayes(examples(training), len(labels), library.GetPieceSize())
-    most = max(training.counts, key=training.counts.get)
+    most = max(training.counts, key=training.counts.__getitem__)
     right = [
         (label == places[most], label == linear.predict(pieces))
         for text in validation

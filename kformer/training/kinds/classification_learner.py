@@ -27,6 +27,7 @@ from kformer.training.data.mixture import Mixture
 from kformer.training.data.noise import TextNoise
 from kformer.training.data.windows import Windows
 from kformer.training.kinds.classification_report import labelled_report
+from kformer.training.kinds.classification_task import ClassificationTask
 from kformer.training.kinds.labelled_files import Split, check_known, split
 from kformer.training.objective.metrics import MacroF1, MaskedAccuracy, Tokens
 from kformer.training.recipes.cost import training_cost
@@ -170,7 +171,9 @@ def labelled_windows(
     return Windows(sides, mixture, options, form, batch, respellings, views, cut=True, noise=noise)
 
 
-def text_of(prepared: Prepared, windows: Callable = classification_windows) -> TextOfRun:
+def text_of(
+    prepared: Prepared[ClassificationTask], windows: Callable = classification_windows
+) -> TextOfRun:
     """Returns the text of a run with labels."""
     task, options = prepared.task, BatchOptions.for_training(prepared.recipe)
     known = prepared.tokenizers[0], task.labels
@@ -181,7 +184,7 @@ def text_of(prepared: Prepared, windows: Callable = classification_windows) -> T
     )
 
 
-def report(prepared: Prepared) -> str:
+def report(prepared: Prepared[ClassificationTask]) -> str:
     """Describes the text of a run and its cost, and warns of problems."""
     tokenizer, _ = prepared.tokenizers
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
@@ -191,12 +194,12 @@ def report(prepared: Prepared) -> str:
     return "\n".join([str(labelled), *cost.lines(), *pace.lines()])
 
 
-def scores(prepared: Prepared, _: TextClassifier) -> list:
+def scores(prepared: Prepared[ClassificationTask], _: TextClassifier) -> list:
     """Returns no callbacks for each validation text: Keras computes all scores."""
     return [[] for _ in prepared.task.validation_files]
 
 
-def new_model(prepared: Prepared, rising_steps: int) -> TextClassifier:
+def new_model(prepared: Prepared[ClassificationTask], rising_steps: int) -> TextClassifier:
     """Returns the classifier of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
     task, (tokenizer, _) = prepared.task, prepared.tokenizers
     return new_classifier(prepared.recipe, tokenizer, task.labels, task.options, rising_steps)

@@ -53,7 +53,7 @@ class LabelledReport:
 
     def warnings(self) -> list[str]:
         """Returns a sentence for each problem, with advice."""
-        texts, rarest = sum(self.counts.values()), min(self.counts, key=self.counts.get)
+        texts, rarest = sum(self.counts.values()), min(self.counts, key=self.counts.__getitem__)
         possible = [
             (
                 20 * self.counts[rarest] * len(self.counts) < texts,
@@ -91,7 +91,7 @@ class LabelledReport:
     def lines(self) -> list[str]:
         """Returns the lines of the report, the warnings last."""
         texts = sum(self.counts.values())
-        most = sorted(self.counts, key=self.counts.get, reverse=True)[:_SHOWN]
+        most = sorted(self.counts, key=self.counts.__getitem__, reverse=True)[:_SHOWN]
         labels = ", ".join(f"{label} {share(self.counts[label], texts)}" for label in most)
         rest = len(self.counts) - len(most)
         report_lines = [

@@ -1,7 +1,7 @@
 """A training run of a classifier, before TensorFlow loads."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kformer.kinds import CLASSIFIER
@@ -13,8 +13,9 @@ from kformer.training.kinds.labelled_files import (
     split,
 )
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.labelling_options import ClassificationOptions
+from kformer.training.run.labelling_options import ClassificationOptions, TaggingOptions
 from kformer.training.run.outcome import useless_classifier
+from kformer.training.run.run_options import RunOptions
 from kformer.training.run.run_preparation import prepare_text
 from kformer.training.run.run_vocabularies import learn_vocabularies
 from kformer.training.run.training_task import OneTextTask
@@ -28,9 +29,9 @@ class ClassificationTask(OneTextTask):
     learning = "kformer.training.kinds.classification_learner"
     counted = "texts"
     names = "train", "valid"
-    options: ClassificationOptions
-    options_class = ClassificationOptions
-    split = staticmethod(split)
+    options: ClassificationOptions | TaggingOptions
+    options_class: type[RunOptions] = ClassificationOptions
+    split: Callable[..., Split] = staticmethod(split)
 
     def check(self, recipe: Recipe):
         checked_columns(self.options.columns)
@@ -63,7 +64,8 @@ class ClassificationTask(OneTextTask):
     def uselessness(self, model: Any, scores: Mapping[str, float], epochs: int | None):
         if "val_accuracy" not in scores:
             return None
-        most, counts = max(self.labels, key=self.training.counts.get), self.validation[0].counts
+        most = max(self.labels, key=self.training.counts.__getitem__)
+        counts = self.validation[0].counts
         majority = counts.get(most, 0) / sum(counts.values())
         return useless_classifier(scores["val_accuracy"], majority, epochs)
 

@@ -93,7 +93,8 @@ def split(
 
     A file that has not changed is split once per process.
     """
-    texts, labels, counts, different = [], [], collections.Counter(), 0
+    texts, labels, different = [], [], 0
+    counts: collections.Counter[str] = collections.Counter()
     names = None if columns is None else checked_columns(columns)
     for file in as_list(files):
         check_file(file)

@@ -31,6 +31,7 @@ from kformer.training.data.mixture import WINDOW, Mixture
 from kformer.training.data.pairs import count_long_lines
 from kformer.training.data.windows import Windows
 from kformer.training.kinds.language_report import text_report
+from kformer.training.kinds.language_task import LanguageTask
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.pace import pace_of
@@ -250,13 +251,13 @@ class BitsPerByte(ValidationCallback):
                 self.tokens += len(ids) + 1
                 self.bytes += len(document.encode()) + 1
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Adds the bits to the logs."""
         bits = math.log2(logs["val_perplexity"]) * self.tokens
         logs["val_bits_per_byte"] = bits / self.bytes
 
 
-def text_of(prepared: Prepared) -> TextOfRun:
+def text_of(prepared: Prepared[LanguageTask]) -> TextOfRun:
     """Returns the text of a run."""
     task, options = prepared.task, BatchOptions.for_training(prepared.recipe)
     tokenizer, documents, plain = (
@@ -270,7 +271,7 @@ def text_of(prepared: Prepared) -> TextOfRun:
     )
 
 
-def report(prepared: Prepared) -> str:
+def report(prepared: Prepared[LanguageTask]) -> str:
     """Describes the text of a run and its cost, and warns of problems."""
     tokenizer, documents = prepared.tokenizers[0], prepared.task.options.documents
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
@@ -280,7 +281,7 @@ def report(prepared: Prepared) -> str:
     return "\n".join([str(text), *cost.lines(), *pace.lines()])
 
 
-def scores(prepared: Prepared, _: LanguageModel) -> list:
+def scores(prepared: Prepared[LanguageTask], _: LanguageModel) -> list:
     """Returns the callbacks that add the bits per byte of each validation text."""
     documents, model = prepared.task.options.documents, prepared.tokenizers[0].model
     return [
@@ -289,7 +290,7 @@ def scores(prepared: Prepared, _: LanguageModel) -> list:
     ]
 
 
-def new_model(prepared: Prepared, rising_steps: int) -> LanguageModel:
+def new_model(prepared: Prepared[LanguageTask], rising_steps: int) -> LanguageModel:
     """Returns the model of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
     start = prepared.task.options.warm_start
     return new_language_model(prepared.recipe, prepared.tokenizers[0], start, rising_steps)

@@ -25,6 +25,7 @@ from kformer.training.kinds.classification_learner import (
 )
 from kformer.training.kinds.classification_learner import text_of as labelled_text_of
 from kformer.training.kinds.labelled_files import Split
+from kformer.training.kinds.tagging_task import TaggingTask
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
 from kformer.training.recipes.noise_rates import OF_TAGGED_WORDS
 from kformer.training.run.replicas import compile_network
@@ -95,19 +96,19 @@ class SpanScores(ValidationCallback):
         self.texts = [line for file in tagged.texts for line in read_lines(file)]
         self.labels = [line.split() for file in tagged.labels for line in read_lines(file)]
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Adds the score to the logs."""
         with warnings.catch_warnings(action="ignore"):  # Of texts over the limit, each time.
             predicted = [tagging.labels for tagging in self.tagger.tag(self.texts)]
         logs["val_f1"] = tag_scores(self.labels, predicted).f1
 
 
-def text_of(prepared: Prepared) -> TextOfRun:
+def text_of(prepared: Prepared[TaggingTask]) -> TextOfRun:
     """Returns the text of a run."""
     return labelled_text_of(prepared, tagging_windows)
 
 
-def report(prepared: Prepared) -> str:
+def report(prepared: Prepared[TaggingTask]) -> str:
     """Describes the text of a run."""
     counts, valid = prepared.task.training.counts, prepared.task.validation
     most = sorted(counts, key=lambda label: -counts[label])[:_SHOWN]
@@ -127,12 +128,12 @@ def report(prepared: Prepared) -> str:
     return "\n".join(lines)
 
 
-def scores(prepared: Prepared, tagger: TextTagger) -> list:
+def scores(prepared: Prepared[TaggingTask], tagger: TextTagger) -> list:
     """Returns the callbacks that add F1 of the spans of each validation text."""
     return [[SpanScores(tagger, text)] for text in prepared.task.validation]
 
 
-def new_model(prepared: Prepared, rising_steps: int) -> TextTagger:
+def new_model(prepared: Prepared[TaggingTask], rising_steps: int) -> TextTagger:
     """Returns the tagger of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
     recipe, task, (tokenizer, _) = prepared.recipe, prepared.task, prepared.tokenizers
     labels = task.labels

@@ -25,6 +25,7 @@ from kformer.training.data.directions import codes_of
 from kformer.training.data.pairs import ParallelText, check_parallel
 from kformer.training.data.preflight import corpus_report
 from kformer.training.data.translation_dataset import translation_windows
+from kformer.training.kinds.translation_task import TranslationTask
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.pace import pace_of
@@ -45,7 +46,7 @@ _SCORES = (MaskedAccuracy, Perplexity)
 _SAMPLE = 100  # Sentences of the validation text that show whether a model is of use.
 
 
-def text_of(prepared: Prepared) -> TextOfRun:
+def text_of(prepared: Prepared[TranslationTask]) -> TextOfRun:
     """Returns the text of a run: files or shards to train on, and files to validate on."""
     task, options = prepared.task, prepared.task.options
     batches = BatchOptions.for_training(
@@ -91,7 +92,7 @@ def _tokenizers_of_sides(prepared):
     return source, target or source
 
 
-def report(prepared: Prepared) -> str:
+def report(prepared: Prepared[TranslationTask]) -> str:
     """Describes the text of a run and its cost, and warns of problems."""
     task, (training, validation) = prepared.task, prepared.text
     recipe = recipe_from(prepared.recipe, *prepared.tokenizers)
@@ -135,7 +136,7 @@ def _languages_of_validation(task):
     return directions or {"": task.target_language}
 
 
-def scores(prepared: Prepared, translator: Translator) -> list:
+def scores(prepared: Prepared[TranslationTask], translator: Translator) -> list:
     """Returns the callbacks for BLEU and chrF of each validation text, if one is monitored."""
     task = prepared.task
     files = [*zip(task.validation.source, task.validation.target, strict=True)]
@@ -191,7 +192,7 @@ def scores_of_sample(task: Any, translator: Translator) -> tuple[float, float] |
     return tuple(metric.corpus_score(translations, [targets]).score for metric in metrics)
 
 
-def new_model(prepared: Prepared, rising_steps: int) -> Translator:
+def new_model(prepared: Prepared[TranslationTask], rising_steps: int) -> Translator:
     """Returns the translator of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
     task, (tokenizer, target_tokenizer) = prepared.task, prepared.tokenizers
     start = task.options.warm_start

@@ -184,9 +184,14 @@ class TranslationTask(Task):
         return {"pairs": check_parallel(self.training.source, self.training.target)}
 
     def learn_vocabularies(self, recipe: Recipe):
-        sides, languages = (self.training.source, self.training.target), [*self.target_languages]
-        settings = {"languages": languages, "characters": symbols_of(self.options.marks)}
-        return learn_vocabularies(recipe, *sides, self.options.exact_sizes, **settings)
+        return learn_vocabularies(
+            recipe,
+            self.training.source,
+            self.training.target,
+            self.options.exact_sizes,
+            languages=[*self.target_languages],
+            characters=symbols_of(self.options.marks),
+        )
 
     def given_vocabularies(self):
         options = self.options
@@ -230,7 +235,10 @@ class TranslationTask(Task):
     def uselessness(self, model: Any, scores: Any, epochs: int | None):
         """Translates a part of the validation text, if there is a search on this backend."""
         figures = self._learning.scores_of_sample(self, model)
-        return None if figures is None else useless_translator(*figures, epochs)
+        if figures is None:
+            return None
+        bleu, chrf = figures
+        return useless_translator(bleu, chrf, epochs)
 
     def checksum(self, file: str):
         is_text = file in (*self.training.source, *self.training.target)
@@ -242,9 +250,10 @@ class TranslationTask(Task):
         if self.target_languages:
             return [type(source)(source.model, None, self.target_languages), target]
         start = self.options.warm_start
-        prefix = None if start is None else prefix_in(start)  # It is put before each source.
-        if prefix is not None and tokenizer_models(start, prefix_kept=True)[0] == source.model:
-            source = type(source)(source.model, prefix)
+        if start is None or (prefix := prefix_in(start)) is None:
+            return [source, target]
+        if tokenizer_models(start, prefix_kept=True)[0] == source.model:
+            source = type(source)(source.model, prefix)  # It is put before each source.
         return [source, target]
 
 
@@ -310,7 +319,7 @@ class ShardsTask(TranslationTask):
         """For each corpus, whether its sides are swapped; raises the errors of `ShardSet`."""
         number = len(self.sets) // 2 if self.options.both_directions else 0
         languages = self.options.both_directions
-        read = []
+        read: list[bool] = []
         for i, (shards, direction) in enumerate(zip(self.sets, self.directions, strict=True)):
             if languages and i >= number:
                 read.append(not read[i - number])
@@ -373,7 +382,7 @@ def prepare_translation(
     valid_pairs: Any = None,
     shards: Any = None,
     **options: Any,
-) -> Prepared:
+) -> Prepared[TranslationTask]:
     """Checks a run and provides its vocabularies, as `run_preparation.prepare` does.
 
     The arguments and errors are as for `kformer.training.train`; `options` are the fields of

@@ -62,7 +62,7 @@ class AveragedAdam(keras.optimizers.Adam):
     ):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, **kwargs)
         self.average_momentum = check_number("average_momentum", average_momentum, least=0, below=1)
-        self.averages = []  # One for each trainable weight, in their order.
+        self.averages: list = []  # One for each trainable weight, in their order.
 
     def build(self, var_list: Sequence[Any]):
         if self.built:

@@ -53,6 +53,7 @@ def token_scores(
     if factors is None:
         return _from_logits(expected(y_true, logits, *left_out), logits)
     cache, key = graph_cache(logits), ("scores", y_true.ref(), logits.ref(), *left_out)
+    assert cache is not None  # Logits of a graph alone have factors.
     if key not in cache:
         cache[key] = _from_factors(expected(y_true, logits, *left_out), *factors)
     return cache[key]

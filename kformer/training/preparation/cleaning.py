@@ -38,7 +38,7 @@ class DroppedTable:
         self._file = file
         self._places = _places(files)
         self._kept = np.empty(0, np.uint64)  # Hashes, ascending.
-        self._places_of = {} if near_duplicates else None  # By hash.
+        self._places_of: dict | None = {} if near_duplicates else None  # By hash.
         self._write(*HEADER)
 
     def add(self, reasons: np.ndarray, hashes: np.ndarray):
@@ -121,8 +121,11 @@ class Letters:
         starts = np.concatenate([[0], ends[:-1]])
         joined = "\n".join([*texts, ""]).encode("utf-32-le")
         kinds = self._table[np.frombuffer(joined, np.uint32)]
-        wanted = (kinds != _IGNORED, kinds > _OTHER, self._chosen[kinds])
-        return tuple(np.add.reduceat(flags, starts, dtype=np.int64) for flags in wanted)
+        characters, letters, chosen = (
+            np.add.reduceat(flags, starts, dtype=np.int64)
+            for flags in (kinds != _IGNORED, kinds > _OTHER, self._chosen[kinds])
+        )
+        return characters, letters, chosen
 
 
 @functools.cache

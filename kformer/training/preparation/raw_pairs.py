@@ -73,15 +73,17 @@ def pair_files(
     check: Callable[[str], None] = check_file,
 ) -> PairFiles:
     """Checks that files exist and belong together."""
-    lists = [as_list([] if files is None else files) for files in (source, target, pairs)]
-    if len(lists[0]) != len(lists[1]) or not any(lists):
+    source, target, pairs = (
+        as_list([] if files is None else files) for files in (source, target, pairs)
+    )
+    if len(source) != len(target) or not (source or pairs):
         raise ValueError(
             "Pairs come from source files, each with its target file, or from files of pairs. "
-            f"Received: source={lists[0]}, target={lists[1]}, pairs={lists[2]}."
+            f"Received: {source=}, {target=}, {pairs=}."
         )
-    for file in itertools.chain(*lists):
+    for file in (*source, *target, *pairs):
         check(file)
-    return PairFiles(*lists, checked_columns(columns), columns is not None)
+    return PairFiles(source, target, pairs, checked_columns(columns), columns is not None)
 
 
 def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:

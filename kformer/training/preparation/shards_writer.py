@@ -6,7 +6,7 @@ import itertools
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from kformer.training.preparation.raw_pairs import (
 from kformer.training.preparation.spill import Spill, Tokenizing
 from kformer.training.preparation.vocabulary_sample import vocabularies_of
 from kformer.training.run.run_vocabularies import Vocabularies
-from kformer.training.shards.manifest import FORMAT, TOKENIZERS, Manifest, save_manifest
+from kformer.training.shards.manifest import FORMAT, TOKENIZERS, Manifest, ShardEntry, save_manifest
 from kformer.training.shards.shard_file import Rows, write_shard
 
 PAIRS_PER_SHARD = 500_000
@@ -180,7 +180,7 @@ def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> TokenizedPair
     return TokenizedPairs(rows.take(first), hashes, counts, (reasons, all_hashes))
 
 
-def write_part(folder: Path, name: str, rows: Rows) -> dict:
+def write_part(folder: Path, name: str, rows: Rows) -> ShardEntry:
     """Writes a shard; returns its entry of the manifest."""
     digests = write_shard(folder, name, rows)
     ids = rows.lengths.sum(axis=0, dtype=np.int64).tolist()
@@ -190,7 +190,7 @@ def write_part(folder: Path, name: str, rows: Rows) -> dict:
 def write_manifest(
     folder: Path,
     vocabularies: Vocabularies,
-    shards: list[dict],
+    shards: list[ShardEntry],
     counts: Counter,
     options: PreparationOptions,
     files: PairFiles,
@@ -204,7 +204,7 @@ def write_manifest(
         pairs=counts["kept"],
         counts=dict(counts),
         tokenizers={name: sha256(folder / name) for name in TOKENIZERS if (folder / name).exists()},
-        vocab_sizes=vocabularies.sizes(),
+        vocab_sizes={**vocabularies.sizes()},
         settings={**dataclasses.asdict(options), "columns": files.columns},
         files={
             name: [str(Path(file).absolute()) for file in paths]
@@ -220,7 +220,7 @@ def _in_threads(function: Callable, items: Iterable) -> Iterator:
     """Yields `function(item)` of each item in order; some are computed ahead, one a processor."""
     workers = os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as pool:
-        items, waiting = iter(items), deque()
+        items, waiting = iter(items), deque[Future]()
         for item in itertools.islice(items, workers):
             waiting.append(pool.submit(function, item))
         while waiting:

@@ -135,6 +135,7 @@ class Tokenizing:
             ids = tokenizer.tokenize([text[:most] for text in texts])
             sides.append((ids.row_lengths().numpy(), ids.flat_values.numpy().astype(self.dtype)))
         rows = rows_from_sides(sides)
-        reasons = self._filter(*(rows.lengths + 1).T, has_long_side)
+        source_lengths, target_lengths = (rows.lengths + 1).T
+        reasons = self._filter(source_lengths, target_lengths, has_long_side)
         names = np.array(["", *REASONS[1:]])
         return rows.take(np.flatnonzero(reasons == 0)), names[reasons]

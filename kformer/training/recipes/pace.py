@@ -78,8 +78,8 @@ def suited_to(recipe: Recipe, ids: float) -> Suited:
     epochs = math.ceil(_STEPS * accumulated * tokens / ids)
     epochs = min(max(epochs, EPOCHS), MOST_EPOCHS)
     usual_steps = EPOCHS * math.ceil(ids / LARGEST_BATCH) // accumulated
-    chosen = {"epochs": recipe.epochs or epochs, "tokens_per_batch": tokens}
-    return Suited(dataclasses.replace(recipe, **chosen), names, epochs, max(1, usual_steps))
+    recipe = dataclasses.replace(recipe, epochs=recipe.epochs or epochs, tokens_per_batch=tokens)
+    return Suited(recipe, names, epochs, max(1, usual_steps))
 
 
 def as_begun(recipe: Recipe, config: Mapping[str, Any]) -> Recipe:

@@ -58,7 +58,8 @@ def write_checkpoint(folder: str | Path, checkpoint: Checkpoint):
         "batch": checkpoint.batch,
         "state": checkpoint.state,
     }
-    arrays = {**checkpoint.arrays, _JSON: np.frombuffer(json.dumps(content).encode(), np.uint8)}
+    arrays: dict[str, Any] = dict(checkpoint.arrays)
+    arrays[_JSON] = np.frombuffer(json.dumps(content).encode(), np.uint8)
     try:
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(file, **arrays)

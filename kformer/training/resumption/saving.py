@@ -104,7 +104,7 @@ class Saving(keras.callbacks.Callback):
         self.epochs = epochs
         self.is_new = is_new
         self._due = time.monotonic() + self.every_seconds
-        self._begin = 0, {}
+        self._begin: tuple[int, dict] = 0, {}
 
     def on_train_begin(self, logs: dict[str, Any] | None = None):
         if self.is_new:  # Before anything else is written, so that a full disk shows at once.

@@ -1,6 +1,7 @@
 """Whether the output folder holds a run that can be resumed, and how to resume one."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kformer.kinds import MODEL_FILES
 from kformer.training.recipes.recipe import Recipe, rate_option
@@ -10,6 +11,9 @@ from kformer.training.run.run_config import (
     read_run_config,
 )
 from kformer.training.run.run_folder import CHECKPOINTS, HISTORY, RUN_CONFIG, content
+
+if TYPE_CHECKING:  # Keras.
+    from kformer.training.callbacks.stopping import Diverged
 
 
 def check_output(
@@ -90,8 +94,8 @@ def check_can_go_on(output: Path):
         )
 
 
-def how_to_go_on(output: Path, recipe: Recipe, error: BaseException) -> str:
-    """Returns a message after `error`, a `Diverged`: the kept files, and the next command."""
+def how_to_go_on(output: Path, recipe: Recipe, error: "Diverged") -> str:
+    """Returns a message after `error`: the kept files, and the next command."""
     from kformer.training.resumption.checkpoint import checkpoint_files  # NumPy.
 
     lower = f"a lower {rate_option(recipe)}, a longer --warmup-steps"

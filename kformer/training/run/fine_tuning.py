@@ -105,8 +105,8 @@ def target_settings(start_model: Translator, tokenizer: Tokenizer) -> dict:
     new_ids = dict(zip(_special_ids(start_model.target_tokenizer), special, strict=True))
     places = {piece: i for i, piece in enumerate(tokenizer.pieces(range(tokenizer.vocab_size)))}
     pieces = zip(old_ids, start_model.target_tokenizer.pieces(old_ids), strict=True)
-    forbidden = {new_ids.get(i, places.get(piece)) for i, piece in pieces} - {None}
-    return settings | {"forbidden_ids": sorted(forbidden)}
+    forbidden = {new_ids.get(i, places.get(piece)) for i, piece in pieces}
+    return settings | {"forbidden_ids": sorted(i for i in forbidden if i is not None)}
 
 
 def _never_chosen(transformer):

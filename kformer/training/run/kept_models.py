@@ -36,15 +36,15 @@ class KeepModels(ValidationCallback):
         self.number = number
         self.monitor = monitor
         self.mode = mode
-        self._kept = []  # [step, scores], oldest first.
+        self._kept: list[list] = []  # [step, scores], oldest first.
 
-    def on_validation(self, epoch: float, logs: dict[str, Any] | None = None):
+    def on_validation(self, epoch: float, logs: dict[str, Any]):
         """Saves the model, and deletes models that are no longer among the best."""
         if not self.number:
             return
         step = step_of(self.model)
         self.saved.save(self._path(step), include_optimizer=False)
-        scores = {name: value for name, value in (logs or {}).items() if name.startswith("val_")}
+        scores = {name: value for name, value in logs.items() if name.startswith("val_")}
         self._kept = [entry for entry in self._kept if entry[0] != step] + [[step, scores]]
         stay = {step, *self.best()}
         self._kept = [entry for entry in self._kept if entry[0] in stay]

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from kformer.arguments import check_choice
 from kformer.text.text_files import as_list
@@ -20,9 +20,12 @@ from kformer.training.run.run_folder import CHECKPOINTS
 from kformer.training.run.run_vocabularies import Vocabularies, saved_vocabularies
 from kformer.training.run.training_task import OneTextTask, Task, TextOfRun
 
+AnyTask = TypeVar("AnyTask", bound=Task)
+TaskOfRun = TypeVar("TaskOfRun", bound=Task, covariant=True)
+
 
 @dataclasses.dataclass(frozen=True)
-class Prepared:
+class Prepared(Generic[TaskOfRun]):
     """A training run that can begin or resume.
 
     Attributes:
@@ -40,7 +43,7 @@ class Prepared:
         pace: Sentences on the epochs and batches, if they were chosen for the text.
     """
 
-    task: Task
+    task: TaskOfRun
     recipe: Recipe
     replaced: dict[str, int]
     output: Path
@@ -98,7 +101,7 @@ def _fitted(line):
     return line if len(line) <= width else textwrap.fill(line, width, **settings)
 
 
-def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
+def prepare(task: AnyTask, recipe: Recipe, output: str | Path) -> Prepared[AnyTask]:
     """Checks the files, the output folder and the text, and provides the vocabularies of a run.
 
     Writes nothing. Raises the errors of `kformer.training.train`.

@@ -33,8 +33,8 @@ class Vocabularies(NamedTuple):
 
     def sizes(self) -> dict[str, int]:
         """Returns the numbers of ids, by the names of the recipe's fields."""
-        source, target = (model and vocabulary.read(model).GetPieceSize() for model in self)
-        return {"vocab_size": source, "target_vocab_size": target or 0}
+        source, *target = (vocabulary.read(model).GetPieceSize() for model in self.models)
+        return {"vocab_size": source, "target_vocab_size": target[0] if target else 0}
 
 
 def learn_vocabularies(

@@ -143,6 +143,7 @@ class Task:
 
     def given_vocabularies(self) -> Vocabularies:
         """Reads the vocabularies that the options name."""
+        assert self.options.vocabulary is not None  # `prepare` has checked it.
         return read_vocabularies(self.options.vocabulary)
 
     def check_some_are_left(self, recipe: Recipe, vocabularies: Vocabularies):

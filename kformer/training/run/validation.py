@@ -60,7 +60,7 @@ class ValidateEvery(keras.callbacks.Callback):
             self._validate({})
             self._start_is_due = False
 
-    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any]):
         self._done = self._before + batch + 1
         if self._every.due(self.model) and self._done < self._batches:  # Otherwise `fit` does it.
             self._validate(dict(logs))
@@ -109,7 +109,7 @@ class MoreValidation(ValidationCallback):
         self._uncounted = uncounted
         self._scores = scores
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Adds the scores to the logs."""
         attach_variables(self.model)
         scores = self.model.evaluate(self._data, verbose=0, return_dict=True)
@@ -134,7 +134,7 @@ class MeanOfTexts(ValidationCallback):
         super().__init__()
         self.names = names
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         """Changes the scores in the logs."""
         first, *following = self.names
         prefixes = tuple(f"val_{name}_" for name in self.names)

@@ -143,19 +143,17 @@ def _digest(path, *_state):
 
 def vocabularies_of(shards: ShardSet) -> Vocabularies:
     """Reads the vocabularies of a folder of shards."""
-    models = []
-    for name in TOKENIZERS:
-        expected = shards.manifest.tokenizers.get(name)
-        if expected:
-            check_file(shards.folder / name)
-        model = (shards.folder / name).read_bytes() if expected else None
-        if expected and hashlib.sha256(model).hexdigest() != expected:
+    digests, models = shards.manifest.tokenizers, {}
+    for name in filter(digests.get, TOKENIZERS):
+        check_file(shards.folder / name)
+        models[name] = (shards.folder / name).read_bytes()
+        if hashlib.sha256(models[name]).hexdigest() != digests[name]:
             raise ValueError(
                 "The tokenizer of shards must be the one that made their ids. Received: "
                 f"{str(shards.folder / name)!r}, whose checksum is not the manifest's."
             )
-        models.append(model)
-    return Vocabularies(*models)
+    source, target = TOKENIZERS
+    return Vocabularies(models[source], models.get(target))
 
 
 def check_shards_are_left(
