@@ -204,6 +204,16 @@ def kind_of(model: Any) -> Kind | None:
     return None
 
 
+def known_kind(model: Any) -> Kind:
+    """Returns the kind of a model, as `kind_of`; raises a TypeError if it is none of ours."""
+    kind = kind_of(model)
+    if kind is None:
+        raise TypeError(
+            f"A model must be {kinds_in_words(KINDS)}. Received: {type(model).__name__}."
+        )
+    return kind
+
+
 def kinds_in_words(kinds: tuple[Kind, ...]) -> str:
     """Lists kinds in words, such as "a translator, a classifier or a tagger"."""
     return any_of([f"a {kind.words}" for kind in kinds])

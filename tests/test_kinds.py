@@ -3,7 +3,7 @@
 import pytest
 
 import kformer
-from kformer.kinds import EXPORTED, KINDS, MODEL_FILES, TRANSLATOR, kind_named, kind_of
+from kformer.kinds import EXPORTED, KINDS, MODEL_FILES, TRANSLATOR, kind_named, kind_of, known_kind
 from support.processes import run_python
 
 PARTS = ("model", "pocket", "served", "saved_model", "tflite", "verification", "task")
@@ -45,6 +45,8 @@ def test_other_objects_are_of_no_kind():
     assert kind_of(Translator()) is kind_of(3) is kind_named("parser") is None
     with pytest.raises(TypeError, match=r"must be a kformer\.Translator.* Received: model=3"):
         TRANSLATOR.check("model", 3)
+    with pytest.raises(TypeError, match=r"must be a translator.* Received: int\."):
+        known_kind(3)
 
 
 def test_the_list_of_kinds_costs_neither_tensorflow_nor_numpy():

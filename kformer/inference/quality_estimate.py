@@ -145,7 +145,7 @@ def estimate_in(config: Mapping[str, Any] | None, rule: str, path: Any) -> Quali
 
 
 def fit_estimate(
-    evidence: Evidence, scores: Sequence[float], is_plain: Sequence[bool]
+    evidence: Evidence, scores: Sequence[float] | np.ndarray, is_plain: Sequence[bool] | np.ndarray
 ) -> QualityEstimate:
     """Learns a `QualityEstimate` from translations and their sentence chrF.
 

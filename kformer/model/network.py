@@ -164,9 +164,11 @@ class PredictsTokens(keras.Model):
     """
 
     @functools.wraps(keras.Model.fit)
-    def fit(self, *args: Any, class_weight: Any = None, **kwargs: Any):
+    def fit(
+        self, x: Any = None, y: Any = None, *args: Any, class_weight: Any = None, **kwargs: Any
+    ):
         _refuse(class_weight)
-        return super().fit(*args, **kwargs)
+        return super().fit(x, y, *args, **kwargs)
 
     @functools.wraps(keras.Model.train_on_batch)
     def train_on_batch(self, *args: Any, class_weight: Any = None, **kwargs: Any):

@@ -7,11 +7,13 @@ import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_text, pair_or_pairs
 from kformer.decoding.decoder_inputs import padded
-from kformer.decoding.scoring import Scored
+from kformer.decoding.scoring import BatchLikelihood, Scored, TargetScores
 from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.model.network import PredictsTokens
+from kformer.model.transformer import Transformer
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.keras_methods import next_tokens
+from kformer.tasks.text_model import TextModel
 from kformer.tasks.word_alignment import (
     HeadScore,
     align,
@@ -21,10 +23,16 @@ from kformer.tasks.word_alignment import (
 )
 from kformer.text.alignment import AlignmentHead, GoldLinks, WordAlignment
 from kformer.text.text_rows import cut_flags, read_texts
+from kformer.text.tokenizer import Tokenizer
 
 
-class GivenTranslations(PredictsTokens):
+class GivenTranslations(PredictsTokens, TextModel):
     """The methods of `kformer.Translator` that read a source and its translation."""
+
+    target_tokenizer: Tokenizer
+    transformer: Transformer
+    alignment_head: AlignmentHead | None
+    _likelihood: Callable[..., list[TargetScores]]  # A `BatchLikelihood`, or that of an ensemble.
 
     def call(self, inputs: Any, training: bool | None = None):
         """Returns the logits of `kformer.Transformer` for a pair (source, target) of ids."""
@@ -135,6 +143,7 @@ class GivenTranslations(PredictsTokens):
         pairs = read_pairs(self, sources, targets)
         if gold is not None:
             check_as_many(sources=pairs.sources, gold=gold)
+        assert isinstance(self._likelihood, BatchLikelihood)  # An ensemble does not align.
         scores = score_heads(self, self._likelihood, pairs, gold, progress)
         self.alignment_head = scores[0].head
         return scores

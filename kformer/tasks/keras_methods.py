@@ -15,7 +15,7 @@ import numpy as np
 
 from kformer.arguments import as_texts, check_choice, single_text
 from kformer.decoding.decoder_inputs import padded
-from kformer.kinds import EXPORTERS, kind_of
+from kformer.kinds import EXPORTERS, kind_of, known_kind
 
 
 def takes_ids(inputs: Any) -> bool:
@@ -36,7 +36,7 @@ def _is_text(dtype):
     return not any(word in str(dtype) for word in ("int", "float", "bool"))
 
 
-class KerasMethods:
+class KerasMethods(keras.Model):
     """The methods of `keras.Model` for a model of text; a mixin.
 
     A model that learns from texts defines `_examples`.
@@ -160,7 +160,7 @@ class KerasMethods:
         return Path(filepath) if written is None else written
 
     def _answer(self, texts, **options):
-        return getattr(self, kind_of(self).does)(texts, **options)
+        return getattr(self, known_kind(self).does)(texts, **options)
 
     def _prepared(self, texts, answers=None, sample_weight=None):
         """Returns inputs, expected outputs and sample weights for Keras."""

@@ -12,6 +12,7 @@ import numpy as np
 from keras import ops
 
 from kformer.arguments import as_texts, check_as_many
+from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.inference.quality_estimate import (
     MIN_PAIRS,
     Doubt,
@@ -22,16 +23,22 @@ from kformer.inference.quality_estimate import (
     fit_estimate,
 )
 from kformer.inference.search_options import SearchOptions
+from kformer.tasks.search_defaults import SearchDefaults
+from kformer.tasks.text_model import TextModel
 from kformer.text import vocabulary
+from kformer.text.paragraphs.joining import SPACE
 from kformer.text.scores import sentence_scorer
 from kformer.text.text_rows import write_texts
+from kformer.text.tokenizer import Tokenizer
 
 _MOST_PAIRS = 300  # More held-out pairs take longer and change seven numbers little.
 
 
-class QualityEstimates:
+class QualityEstimates(SearchDefaults, TextModel):
     """Quality estimates of a model; base class of `Translator`."""
 
+    target_tokenizer: Tokenizer
+    _decode: BatchDecoder
     _quality_estimate: QualityEstimate | None = None
 
     @property
@@ -92,7 +99,8 @@ class QualityEstimates:
             )
         places = np.linspace(0, len(pairs) - 1, min(len(pairs), _MOST_PAIRS)).astype(int)
         plain = [pairs[place] for place in places]
-        pairs = [*plain, *disturbed_pairs(*zip(*plain, strict=True))]
+        sources, references = zip(*plain, strict=True)
+        pairs = [*plain, *disturbed_pairs(sources, references)]
         texts, references = zip(*pairs, strict=True)
         evidence, scores = self._evidence(texts, references, progress, target_language)
         is_plain = np.arange(len(pairs)) < len(plain)
@@ -144,7 +152,7 @@ def word_starts(model: bytes) -> np.ndarray:
     """Returns which ids of a SentencePiece model are pieces that begin a word, int32 (V,)."""
     library = vocabulary.read(model)
     pieces = library.IdToPiece([*range(library.GetPieceSize())])
-    starts = np.array([piece.startswith(vocabulary.SPACE) for piece in pieces], np.int32)
+    starts = np.array([piece.startswith(SPACE) for piece in pieces], np.int32)
     starts.flags.writeable = False
     return starts
 

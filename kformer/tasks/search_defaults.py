@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kformer.inference.search_options import SearchOptions, given_options, with_defaults
-from kformer.kinds import EXPORTED, any_of, kind_of
+from kformer.kinds import EXPORTED, any_of, known_kind
 
 # The number of answers is the choice of the caller.
 _NAMES = [field.name for field in dataclasses.fields(SearchOptions) if field.name != "n_best"]
@@ -89,7 +89,7 @@ def export_options(
             "An export cannot draw samples: choose its number of beams, 1 for greedy search. "
             f"Received: sample={options.sample}."
         )
-    kind = kind_of(model)
+    kind = known_kind(model)
     if not kind.searches and options != SearchOptions():
         raise ValueError(
             f"A {kind.words} does not search. Received: "

@@ -25,7 +25,7 @@ class InBatches:
 
     def __init__(self, network: keras.Model):
         self._network = network
-        self._graphs = {}
+        self._graphs: dict = {}
 
     def __call__(
         self, function: Callable, rows: list, batch_size: int = 32, progress: Callable | None = None

@@ -42,7 +42,7 @@ class LabellingModel(TextModel):
         tokenizer: Tokenizer,
         encoder: Any,
         labels: Sequence[str],
-        settings: dict[str, Any],
+        settings: dict[str, Any] | None = None,
         max_source_length: int = 256,
         **kwargs: Any,
     ):
@@ -50,7 +50,7 @@ class LabellingModel(TextModel):
         self.labels = check_labels(labels)
         self.classifier = encoder
         if not isinstance(encoder, self.network_class):
-            self.classifier = self.network_class(encoder, len(self.labels), **settings)
+            self.classifier = self.network_class(encoder, len(self.labels), **(settings or {}))
         if self.classifier.num_classes != len(self.labels):
             raise ValueError(
                 "There must be a label for each class. Received: "
@@ -154,7 +154,7 @@ class TextClassifier(LabellingModel):
         return padded(rows, self.tokenizer.padding_id), numbers, None
 
     @predicts
-    def predict(
+    def predict(  # type: ignore[override]  # `progress` stands where Keras has `verbose`.
         self,
         texts: Iterable[str],
         batch_size: int = 32,

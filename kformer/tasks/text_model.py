@@ -18,7 +18,7 @@ from kformer.arguments import as_texts, check_integer, check_text, one_or_many, 
 from kformer.backend import check_backend
 from kformer.files import replacing
 from kformer.inference.facts import ModelFacts
-from kformer.kinds import kind_of
+from kformer.kinds import known_kind
 from kformer.model.network import KeepsOptimizer, weights_copy
 from kformer.model.sequence_classifier import pool
 from kformer.model.transformer import Attention
@@ -260,7 +260,7 @@ class TextModel(KerasMethods, KeepsOptimizer, keras.Model):
         path = model_file(path)
         if not path.exists():
             raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
-        kind = kind_of(cls)
+        kind = known_kind(cls)
         check_kind(path, kind)
         try:
             with Archive(path, RULE) as archive:

@@ -17,16 +17,15 @@ from kformer.tasks.given_translations import GivenTranslations
 from kformer.tasks.keras_engine import KerasEngine
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.quality_estimates import QualityEstimates
-from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_batches import InBatches
-from kformer.tasks.text_model import TextModel, check_kinds
+from kformer.tasks.text_model import check_kinds
 from kformer.tasks.word_alignment import check_head
 from kformer.text.alignment import AlignmentHead
 from kformer.text.tokenizer import Tokenizer
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Translator(AnyTranslator, GivenTranslations, QualityEstimates, SearchDefaults, TextModel):
+class Translator(AnyTranslator, GivenTranslations, QualityEstimates):
     """A tokenizer, a Transformer and a search; a Keras model that `fit` trains on texts or ids.
 
     Args:

@@ -4,12 +4,13 @@ The layer and head that align best differ from model to model; measuring all of 
 """
 
 import collections
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kformer.arguments import as_texts, check_as_many, check_integer
+from kformer.decoding.scoring import BatchLikelihood
 from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.text.alignment import (
     AlignmentHead,
@@ -120,9 +121,9 @@ def _aligned(translator, attention, source, target):
 
 def score_heads(
     translator: Any,
-    likelihood: Callable,
+    likelihood: BatchLikelihood,
     pairs: Alignable,
-    gold: list[GoldLinks] | None,
+    gold: Sequence[GoldLinks] | None,
     progress: Callable | None,
 ) -> list[HeadScore]:
     """Returns the score of each head, best first, for `Translator.choose_alignment_head`."""
@@ -132,8 +133,10 @@ def score_heads(
             for source, target in zip(*pairs, strict=True)
         ]
         check_gold(unlinked, gold)
-    links, agreements = collections.defaultdict(dict), collections.Counter()
-    for i, attention in likelihood.attention(*pairs, progress):  # (L, H, T, S)
+    links: dict[AlignmentHead, dict] = collections.defaultdict(dict)
+    agreements: collections.Counter[AlignmentHead] = collections.Counter()
+    # The attention of each pair is float32 (L, H, T, S).
+    for i, attention in likelihood.attention(pairs.sources, pairs.targets, progress):
         source, target = pairs.sources[i], pairs.targets[i]
         for head, weights in _heads(attention):
             alignment = _aligned(translator, weights, source, target)
