@@ -19,7 +19,7 @@ time, in int8 two fifths, and 1,000 captions 10 s instead of 15.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,7 +29,7 @@ from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
 from kformer.export.loading import FORMS, named_model, saved_form, saved_kind
 from kformer.inference.search_options import SearchOptions, with_defaults
-from kformer.kinds import EXPORTED, kind_of
+from kformer.kinds import EXPORTED, known_kind
 from kformer.threads import a_core_for_each_operation
 
 _OF_ONE_KIND = {kind.does for kind in EXPORTED}  # Every kind can encode and attend.
@@ -52,14 +52,18 @@ def _model_paths(name):
 def a_file_of(help: str, kind: Callable = typer.Option, **settings: Any):
     """Returns the parameter of a command for models, or for the folders of their runs.
 
-    The command gets a `Path`. The type of the parameter is `str` where the word `demo` may stand
-    for the model in the package, because a `Path` of typer cannot tell it from `./demo`.
+    The command gets a `Path`. The type of the parameter is `ModelPath` where the word `demo` may
+    stand for the model in the package, because a `Path` of typer cannot tell it from `./demo`.
     """
     return kind(help=help, callback=_model_paths, **settings)
 
 
+if TYPE_CHECKING:
+    ModelPath = Path  # What the command gets.
+else:
+    ModelPath = str  # What typer reads.
 AnyModel = Annotated[
-    str,
+    ModelPath,
     a_file_of(
         "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; or "
         "demo, the small model in the package, where no file or folder has that name.",
@@ -67,12 +71,12 @@ AnyModel = Annotated[
     ),
 ]
 KerasModel = Annotated[
-    str, a_file_of("A .keras file, or the folder of a training run.", typer.Argument)
+    ModelPath, a_file_of("A .keras file, or the folder of a training run.", typer.Argument)
 ]
 
 
 Others = Annotated[
-    list[str] | None,
+    list[ModelPath] | None,
     a_file_of(
         "Another .keras file of the same vocabulary, to translate with MODEL by the mean of "
         "their probabilities. May be repeated.",
@@ -144,7 +148,7 @@ def open_able_to(do: str, path: Path, target_language: str | None = None, if_any
         if saved_form(path) != "tflite":
             a_core_for_each_operation()
         model = kformer.load(path)
-    if do != kind_of(model).does and not hasattr(model, do):
+    if do != known_kind(model).does and not hasattr(model, do):
         raise _unable(do, path, type(model).__name__)
     if hasattr(model, "into"):
         ignored = if_any and not model.target_languages

@@ -7,14 +7,14 @@ import typer
 
 from kformer.arguments import check_integer
 from kformer.cli.command_options import LanguageToScore, Tokenize
-from kformer.cli.common_models import a_file_of, open_translator
+from kformer.cli.common_models import ModelPath, a_file_of, open_translator
 from kformer.cli.evaluate import read_whole, show_scores, translated_by
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import read_lines
 from kformer.training.data.pairs import check_parallel
 
 System = Annotated[
-    str,
+    ModelPath,
     a_file_of(
         "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; or a "
         "text file of translations, line by line.",
@@ -75,7 +75,7 @@ def compare(
     bleu = bleu_metric(tokenize, target_language, references=references)
     named = {f"first: {first}": lines[0], f"second: {second}": lines[1]}
     show_scores(named, references, {"BLEU": bleu, "chrF": chrf_metric()}, confidence=True)
-    _show_changes(changes(sources, *lines, references), number)
+    _show_changes(changes(sources, lines[0], lines[1], references), number)
 
 
 def _is_model(path: Path) -> bool:

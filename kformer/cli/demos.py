@@ -20,7 +20,7 @@ from kformer.cli.common_models import open_able_to, open_model
 from kformer.cli.export_options import Exports
 from kformer.cli.export_writing import show_reports, write_exports
 from kformer.cli.terminal.streams import quiet
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import Recipe, RecipeChanges
 from kformer.training.run.continuation import check_output
 from kformer.training.run.run_folder import RUN_CONFIG
 
@@ -63,7 +63,8 @@ class TranslatorDemo:
             train = training.train
         sides = files["train.de"], files["train.en"]
         valid = files["valid.de"], files["valid.en"]
-        recipe = Recipe.named("demo", **({"epochs": 4} if quick else {}))
+        changes: RecipeChanges = {"epochs": 4} if quick else {}
+        recipe = Recipe.named("demo", **changes)
         self.model = train(recipe, *sides, output / "run", *valid, restart=overwrite)
 
     def answers(self, path: Path, texts: list[str]):
@@ -96,7 +97,7 @@ class TranslatorDemo:
 
 # The accuracy stays near chance for some 200 steps, because only the order of the words tells the
 # label. With whole words a text has half as many ids, so that more epochs take no longer.
-_QUICK = {
+_QUICK: RecipeChanges = {
     "epochs": 6,
     "num_layers": 1,
     "pieces": "word",
@@ -114,7 +115,7 @@ class ClassifierDemo:
 
     name = "classifier"
     drawn = "its confusions"
-    about: ClassVar = {}
+    about: ClassVar[dict] = {}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
         self._output = output
@@ -126,7 +127,8 @@ class ClassifierDemo:
         self.shown = [review.text for part in parts for review in part[:SHOWN]]
         with quiet():  # It imports TensorFlow.
             train_classifier = training.train_classifier
-        recipe = Recipe.named("reviews", **(_QUICK if quick else {}))
+        changes: RecipeChanges = _QUICK if quick else {}
+        recipe = Recipe.named("reviews", **changes)
         run = output / "run"
         self.model = train_classifier(
             recipe, files["train"], run, files["valid"], restart=overwrite
@@ -178,7 +180,7 @@ class LanguageModelDemo:
 
     name = "language_model"
     drawn = "its attention"
-    about: ClassVar = {}
+    about: ClassVar[dict] = {}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
         self._output = output
@@ -191,7 +193,8 @@ class LanguageModelDemo:
         self.shown = [_beginning(text) for part in self._parts.values() for text in part[:SHOWN]]
         with quiet():  # It imports TensorFlow.
             train_language_model = training.train_language_model
-        recipe = Recipe.named("sentences", **({"epochs": 2} if quick else {}))
+        changes: RecipeChanges = {"epochs": 2} if quick else {}
+        recipe = Recipe.named("sentences", **changes)
         self.model = train_language_model(
             recipe, files["train.en"], output / "run", files["valid.en"], restart=overwrite
         )

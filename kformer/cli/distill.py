@@ -11,7 +11,7 @@ import typer
 
 import kformer
 from kformer.cli.command_options import LanguageOfTarget, with_options_of
-from kformer.cli.common_models import a_file_of, check_is_keras, open_ensemble
+from kformer.cli.common_models import ModelPath, a_file_of, check_is_keras, open_ensemble
 from kformer.cli.run_flags import GROUPS, Flags, Settings, numbers_of, train_as_prepared
 from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress_line import ProgressLine
@@ -42,7 +42,7 @@ _LOOKED_AT = 1000  # Lines of a reference, for words between spaces.
 @with_options_of(DistillationOptions, "How the teachers translate")
 def distill(
     teachers: Annotated[
-        list[str],
+        list[ModelPath],
         a_file_of(
             ".keras files of one vocabulary; several are an ensemble. Or one folder of "
             "CTranslate2, with --distributions 0.",
@@ -107,17 +107,24 @@ def distill(
         return
     from kformer.training.kinds.translation_task import prepare_translation
 
-    sides = _sides(texts)
+    student_source, student_target = _sides(texts)
     vocabularies = {"tokenizer": tokenizer} if tokenizer else _vocabularies(teachers[0])
     training = {**run_options, **vocabularies}
     training["target_language"] = language
     if numbers.monitor in TRANSLATION_MONITORS:
         training["tokenize"] = options.tokenize
     if shards is not None:
-        sides, training["shards"] = (None, None), [shards]
+        student_source = student_target = None
+        training["shards"] = [shards]
     train_as_prepared(
         lambda output: prepare_translation(
-            numbers, *sides, output, valid_source, valid_target, **training
+            numbers,
+            student_source,
+            student_target,
+            output,
+            valid_source,
+            valid_target,
+            **training,
         ),
         output,
         Flags(),

@@ -21,7 +21,7 @@ from kformer.serving.errors import printable
 PANEL = "Documents, such as page.html"
 _LINES = "lines"
 _SHOWN = 3  # Texts that could not be placed, in the message.
-Kind = enum.StrEnum("Kind", [_LINES, *KINDS])
+Kind = enum.StrEnum("Kind", [_LINES, *KINDS])  # type: ignore[misc]  # One member for each kind.
 DocumentKind = Annotated[
     Kind | None,
     typer.Option(
@@ -122,6 +122,7 @@ def translate_document(
         return
     for path in filter(None, (output, settings["tmx"])):
         check_writable(path)
+    assert output is not None  # Only a dry run has none.
     with contextlib.ExitStack() as stack:
         translator = load()
         if resume_settings is not None:

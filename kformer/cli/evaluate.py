@@ -2,12 +2,13 @@
 
 import functools
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kformer.cli.command_options import LanguageToScore, Tokenize, with_options_of
 from kformer.cli.common_models import (
+    ModelPath,
     Others,
     ShortlistTable,
     a_file_of,
@@ -24,6 +25,9 @@ from kformer.training.data.noise import noisy_text
 from kformer.training.data.pairs import check_parallel
 from kformer.training.recipes.noise_rates import NOISES
 
+if TYPE_CHECKING:  # It is slow to import.
+    from sacrebleu.metrics.base import Metric
+
 
 @with_options_of(SearchOptions, "Search, for a .keras file", ["beam_size", "length_penalty"])
 def evaluate(
@@ -34,7 +38,7 @@ def evaluate(
         ),
     ],
     model: Annotated[
-        str | None,
+        ModelPath | None,
         a_file_of(
             "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; "
             "none with --hypotheses alone.",
@@ -87,14 +91,14 @@ def evaluate(
     """
     files = hypotheses or []
     _check_what_is_scored(model, source, output, files, noise)
-    texts = [source] if model is not None else []
+    texts = [] if source is None else [source]
     check_parallel([*texts, *files], [reference] * len([*texts, *files]))
     if moses is not None:
         _check_moses(moses)
     bleu_tokenizer(tokenize, target_language)
     check_output(output)
     systems, references = {}, read_whole(reference)
-    if model is not None:
+    if model is not None and source is not None:
         check_has_options(model, ensemble, shortlist, search)
         translator = open_ensemble(model, ensemble or (), target_language, shortlist, if_any=True)
         target_language = target_language or translator.target_language
@@ -104,12 +108,13 @@ def evaluate(
 
     from kformer.text.scores import bleu_metric, chrf_metric, moses_metric
 
+    metrics: dict[str, Metric]
     metrics = {"BLEU": bleu_metric(tokenize, target_language, references=references)}
     if moses is not None:
         metrics["BLEU, Moses"] = moses_metric(moses)
     metrics["chrF"] = chrf_metric()
     show_scores(systems, references, metrics, confidence)
-    if noise:
+    if noise and model is not None and source is not None:
         lowercase = bleu_metric(tokenize, target_language, lowercase=True)
         metrics = {"BLEU": metrics["BLEU"], "no case": lowercase, "chrF": metrics["chrF"]}
         clean = list(read_lines(source)), systems[model]

@@ -17,8 +17,17 @@ from kformer.text.documents import LINE, read_documents
 from kformer.training.data.pairs import check_parallel, split_pairs
 from kformer.training.run.run_config import read_run_config
 
-_PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
-Precision = enum.StrEnum("Precision", [(name, name) for name in _PRECISIONS])
+
+class Precision(enum.StrEnum):
+    """The precisions of weights that the command line offers."""
+
+    float32 = "float32"
+    float16 = "float16"
+    int8 = "int8"
+    int4 = "int4"
+    int4_all = "int4-all"
+
+
 _ABOUT = ("source_language", "target_language", "licence", "citation")
 _SEARCH = {field.name: field.metadata["description"] for field in dataclasses.fields(SearchOptions)}
 

@@ -14,7 +14,7 @@ from kformer.cli.terminal.streams import quiet
 from kformer.export.tflite.tflite_report import write_report
 from kformer.files import Publication
 from kformer.json_files import read_json
-from kformer.kinds import TRANSLATOR, kind_of
+from kformer.kinds import TRANSLATOR, known_kind
 
 
 def write_exports(
@@ -32,14 +32,14 @@ def write_exports(
         training: Facts about the training run, for the model cards; None if they are not known.
     """
     with quiet() as say:
-        if kind_of(model) is TRANSLATOR:
+        if known_kind(model) is TRANSLATOR:
             if model.target_languages and exports.target_language:
                 model = model.into(exports.target_language)
             model.about |= exports.about
         if exports.shortlist:
             model.shortlist = kformer.Shortlist.load(exports.shortlist)
         _check(model, exports)
-        doing = kind_of(model).doing
+        doing = known_kind(model).doing
 
         def say_running(where):
             say(f"{doing} {len(texts):,} sentences {where} ...")
@@ -71,7 +71,7 @@ def _check(model, exports):
             f"Received: {str(exports.shortlist)!r} with {str(exports.ctranslate2)!r}."
         )
     if exports.saved_model:
-        has_target = kind_of(model).has_target
+        has_target = known_kind(model).has_target
         batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla, has_target)
     if exports.needs_tflite:
         check_tflite(

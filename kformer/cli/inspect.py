@@ -19,7 +19,7 @@ from kformer.export.tflite.tflite_report import report_path
 from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.inference.zero_shot import zero_shot_directions
 from kformer.json_files import read_json
-from kformer.kinds import EXPORTED, TRANSLATOR, Kind, kind_of
+from kformer.kinds import EXPORTED, TRANSLATOR, Kind, known_kind
 from kformer.pocket.metadata import kind_in, read_metadata
 from kformer.training.run.run_config import read_run_config
 
@@ -81,7 +81,7 @@ def _keras(path):
 
         model = kformer.load(path)
         parts, stacks = parts_of(model.network), stacks_of(model.network)
-    kind = kind_of(model)
+    kind = known_kind(model)
     yield "model", f"{kind.words}, {path}, {_megabytes(path.stat().st_size)}"
     yield from _layers(stacks)
     yield from _texts(model)
@@ -95,7 +95,7 @@ def _any_form(path):
     """Yields names and values about a model of whatever form."""
     with quiet():
         model = kformer.load(path)
-    yield "model", f"{kind_of(model).words}, {path}"
+    yield "model", f"{known_kind(model).words}, {path}"
     facts = model.facts
     yield from _about({**facts.about, "target_languages": facts.target_languages})
 

@@ -33,7 +33,11 @@ from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, re
 from kformer.training.recipes.recipe import default_recipe, recipe_names
 from kformer.training.run.run_options import LanguageOptions
 
-Documents = StrEnum("Documents", [(name.upper().replace("-", "_"), name) for name in DOCUMENTS])
+# Its members are listed in `kformer.text.documents`.
+Documents = StrEnum(  # type: ignore[misc]
+    "Documents", [(name.upper().replace("-", "_"), name) for name in DOCUMENTS]
+)
+_BY_LINE = Documents(LINE)
 _OF_SOURCES = ("coverage_penalty", "min_length_ratio", "max_length_ratio")
 _SEARCH = [
     field.name for field in dataclasses.fields(SearchOptions) if field.name not in _OF_SOURCES
@@ -103,7 +107,7 @@ def generate(
             help="What a prompt is: line, each line; blank-line, the lines between blank ones, as "
             "also the answers are then written; file, the whole text."
         ),
-    ] = Documents.LINE,
+    ] = _BY_LINE,
     **settings: Any,
 ):
     """Continue prompts, each on a line.
@@ -142,7 +146,7 @@ def score(
             help="What a document is: line, each line; blank-line, the lines between blank ones; "
             "file, the whole file."
         ),
-    ] = Documents.LINE,
+    ] = _BY_LINE,
     summary: Annotated[
         bool,
         typer.Option("--summary", help="Print only the perplexity and bits of the whole text."),

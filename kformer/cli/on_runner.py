@@ -74,11 +74,13 @@ def _quiet(runner):
     return quiet() if runner.lower() == "directrunner" else contextlib.nullcontext()
 
 
-def prepare_on_runner(*paths: Path, runner: str, **arguments: Any):
+def prepare_on_runner(
+    output: Path, source: list[Path] | None, target: list[Path] | None, runner: str, **settings: Any
+):
     """Calls `kformer.scale.prepare_shards` without messages of libraries."""
     check_beam(runner)
     with _quiet(runner):
-        return scale.prepare_shards(*paths, runner=runner, **arguments)
+        return scale.prepare_shards(output, source, target, runner=runner, **settings)
 
 
 def translate_on_runner(

@@ -69,12 +69,11 @@ def train(
     numbers = Recipe.named(recipe, TRANSLATOR.words, **changes)
     options["columns"] = None if columns is None else columns.split(",")
     text = {"pairs": pairs or None, "valid_pairs": valid_pairs or None, "shards": shards or None}
-    validation = valid_source, valid_target
     from kformer.training.kinds.translation_task import prepare_translation  # Imports NumPy.
 
     train_as_prepared(
         lambda folder: prepare_translation(
-            numbers, source, target, folder, *validation, **text, **options
+            numbers, source, target, folder, valid_source, valid_target, **text, **options
         ),
         output,
         flags,

@@ -123,6 +123,7 @@ def translate(
     source = one_source(texts, input)
     document = document_kind_of(input, kind, keep=keep, tmx=tmx, dry_run=dry_run)
     if runner is not None:
+        refused: dict[str, object]
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
         refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
         refused |= {"target_language": target_language, "engine": engine, "glossary": glossary}
@@ -194,6 +195,8 @@ def translate(
     items = _with_prefixes(items, input, prefix)
     start = functools.partial(_start_search, load, options, format, terms)
     if resume:
+        assert output is not None and total is not None  # By `check_resumable`.
+        assert settings is not None  # Only documents have a dry run.
         write_resumably(start, items, total, format, output, settings)
     else:
         work, chunk = start()

@@ -51,7 +51,8 @@ def tune(
         raise ValueError(f"The file's name must end in .keras. Received: {str(output)!r}.")
     if output is not None:
         check_writable(output)
-    texts = [tuple(map(read_whole, files)) for files in zip(source, reference, strict=True)]
+    files = zip(source, reference, strict=True)
+    texts = [(read_whole(text), read_whole(translation)) for text, translation in files]
     translator = open_translator(model, target_language, if_any=True)
     language = target_language or translator.target_language
 

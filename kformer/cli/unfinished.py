@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import IO, NamedTuple, TypedDict
 
 import typer
 
@@ -112,8 +112,10 @@ class Unfinished:
         except BaseException:
             self._journal.close()
             raise
-        self.lines, self._size, _ = chunks[-1] if chunks else _Chunk(0, 0, 0)
-        self._published, self._file = False, None
+        last = chunks[-1] if chunks else _Chunk(0, 0, 0)
+        self.lines, self._size = last.lines, last.size
+        self._published = False
+        self._file: IO[bytes] | None = None
         try:
             if chunks:
                 check_same(settings, earlier, self._journal_path)
@@ -149,6 +151,7 @@ class Unfinished:
 
     def append(self, content: bytes, lines: int):
         """Appends the translations of the next `lines` lines and records them in the journal."""
+        assert self._file is not None  # There are more lines than were published.
         self._file.write(content)
         self._file.flush()
         os.fsync(self._file.fileno())

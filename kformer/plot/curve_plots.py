@@ -4,7 +4,7 @@ Axes: T positions, D d_model, C classes.
 """
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ _LABEL_WIDTH = 18  # Characters in a line of a label.
 _LEAST_FOR_SHARES = 0.6  # Inches of a cell that has room for two lines.
 
 
-def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
+def plot_schedules(schedules: Mapping[str, Callable], steps: int) -> Figure:
     """Draws the learning rates of one or more schedules, to compare them.
 
     Equal ones share a curve, and its name in the legend.

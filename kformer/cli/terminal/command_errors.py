@@ -39,16 +39,16 @@ _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DO
 
 def usage_error_line(error: typer.TyperException) -> str:
     """Returns the message of an error in the typed command."""
-    cause = error.__cause__
-    if hasattr(cause, "errors") and getattr(error, "param", None) is not None:
-        return _value_error_line(error.param, cause.errors()[0])
+    parameter, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    if (errors := getattr(error.__cause__, "errors", None)) and parameter is not None:
+        return _value_error_line(parameter, errors()[0])
     message = error.format_message()
     if (option := getattr(error, "option_name", None)) and hasattr(error, "possibilities"):
-        return _unknown_option_line(error.ctx, option)
+        return _unknown_option_line(context, option)
     if unknown := _COMMAND.match(message):
-        return _unknown_command_line(error.ctx, unknown[1])
+        return _unknown_command_line(context, unknown[1])
     if extra := _EXTRA.fullmatch(message.strip().removesuffix(".")):
-        return _extra_error_line(getattr(error, "ctx", None), extra[1], message)
+        return _extra_error_line(context, extra[1], message)
     return message
 
 

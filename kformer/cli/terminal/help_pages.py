@@ -55,6 +55,7 @@ class HelpOfGroup(typer.core.TyperGroup):
         groups = defaultdict(list)
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
+            assert command is not None  # It is listed.
             [first, *_] = (command.help or "").split("\n\n")
             row = name, " ".join(first.split())
             groups[getattr(command, "rich_help_panel", None) or "Commands"].append(row)

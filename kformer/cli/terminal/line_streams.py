@@ -187,7 +187,7 @@ class _Terminal:
     def __init__(self, file: Any):
         self._file = file
 
-    def write(self, line: str):
+    def write(self, line: bytes):
         self._file.write(printable(line.decode("utf-8")).encode("utf-8"))
 
 

@@ -49,7 +49,8 @@ def check_inputs_stay(context: Any):
     Links and hard links lead to the same file. Devices and pipes may be both.
     """
     command, parameters = _command(context), context.params
-    inputs, outputs = [], []
+    inputs: list[_Place] = []
+    outputs: list[_Place] = []
     for parameter in context.command.get_params(context):
         writes = is_output(command, parameter.name)
         (outputs if writes else inputs).extend(_places(parameter, parameters.get(parameter.name)))

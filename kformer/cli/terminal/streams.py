@@ -74,7 +74,7 @@ def quiet():
 
 
 SHOWN = 10
-_numbers = collections.Counter()  # Of remarks, by kind.
+_numbers: collections.Counter[str] = collections.Counter()  # Of remarks, by kind.
 
 
 def remark(message: str):
