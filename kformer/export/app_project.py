@@ -36,15 +36,15 @@ def read_translator(tflite: Path, folder: Path) -> dict[str, Any]:
 
 def project_values(tflite: Path, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values of the templates by their names."""
-    languages = [metadata.get(f"{side}_language") for side in ("source", "target")]
+    source, target = (metadata.get(f"{side}_language") for side in ("source", "target"))
     several = metadata.get("target_languages", {})
     name = "Translator"
-    if all(languages):
-        name = " ".join((name, languages[0], "\u2192", languages[1]))
+    if source and target:
+        name = " ".join((name, source, "\u2192", target))
     facts = {
         "Model": f"{tflite.stat().st_size / 1e6:.1f} MB, {metadata['precision']}",
-        "Source language": languages[0],
-        "Target languages": ", ".join(several) or languages[1],
+        "Source language": source,
+        "Target languages": ", ".join(several) or target,
         "Licence": metadata.get("licence"),
         "Citation": metadata.get("citation"),
     }

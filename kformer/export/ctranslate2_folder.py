@@ -214,10 +214,12 @@ def export_ctranslate2(
     positions = max(LONGEST, longest + EXTRA_LENGTH, options.limit(longest))
     with part_of(publication) as together, together.writing(folder) as temporary:
         temporary.mkdir()
+        source, target = map(_vocabulary, tokenizers)
         write_model(
             translator.transformer.copy(),
             temporary,
-            *map(_vocabulary, tokenizers),
+            source,
+            target,
             positions,
             precision,
             translator.tokenizer.prefix,

@@ -8,7 +8,7 @@ from typing import Any
 
 from kformer.arguments import check_choice
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
-from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of, kind_named
+from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of
 from kformer.pocket import metadata
 from kformer.pocket.demo_translator import DEMO, DEMO_FILE
 from kformer.tasks.run_file import model_file
@@ -86,7 +86,8 @@ def saved_kind(path: str | Path) -> Kind:
         return TRANSLATOR
     if form == "saved_model":
         name = read_report(newest_version(path)).get("kind", TRANSLATOR.name)  # Early ones lack it.
-        return kind_named(check_choice("kind", name, [kind.name for kind in EXPORTED]))
+        kinds = {kind.name: kind for kind in EXPORTED}
+        return kinds[check_choice("kind", name, kinds)]
     from kformer.tasks.keras_file import kind_in  # It imports SentencePiece.
 
     return kind_in(path) or TRANSLATOR

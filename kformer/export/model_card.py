@@ -7,7 +7,7 @@ that model cards have on the Hugging Face hub.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, kind_named, kind_of
+from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, kind_named, known_kind
 
 CARD = "MODEL_CARD.md"
 _TASKS = {  # The hub's names of what a model does.
@@ -29,7 +29,7 @@ _MEASURES = {"bleu": ("BLEU", 1), "accuracy": ("accuracy %", 100)}
 def size_facts(model: Any) -> dict[str, Any]:
     """Returns the sizes of the network of a model by name, and the number of its parameters."""
     config = model.get_config()
-    for key in kind_of(model).network:
+    for key in known_kind(model).network:
         config = config[key]
     sizes = {name: config[name] for name in _SIZES if config.get(name)}
     return {**sizes, "parameters": model.network.count_params()}

@@ -175,7 +175,8 @@ class RouteEngine(Engine):
 
 def _joined(before: Translation, last: Translation) -> Translation:
     """Returns the last of two translations, with the flags and the doubt of both."""
-    qualities = before.quality, last.quality
     flags = tuple(dict.fromkeys((*before.flags, *last.flags)))
-    quality = None if None in qualities else min(qualities)
+    quality = None
+    if before.quality is not None and last.quality is not None:
+        quality = min(before.quality, last.quality)
     return dataclasses.replace(last, score=before.score + last.score, flags=flags, quality=quality)

@@ -26,11 +26,11 @@ class TextInFile:
 
     def __init__(self, path: HeldFile, metadata: Mapping[str, Any], output: str):
         self._path, self._metadata = path, metadata
-        self._end_id, self._most_bytes = metadata["end_id"], metadata.get("max_target_bytes")
+        self._end_id, self._most_bytes = metadata["end_id"], metadata.get("max_target_bytes", 0)
         self._bulk: BulkText | None = None
         self._output, self._padding_id = output, metadata["padding_id"]
         self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
-        self._longest = metadata.get("max_target_length")  # A classifier has none.
+        self._longest = metadata.get("max_target_length", 0)  # A classifier has none.
         self._languages = metadata.get("target_languages", {})
         self._language_input: dict = {}
 
@@ -108,7 +108,7 @@ class TextBeside:
         metadata: dict, the metadata of the file.
     """
 
-    def __init__(self, path: str | Path, metadata: Mapping[str, Any]):
+    def __init__(self, path: Path, metadata: Mapping[str, Any]):
         self._end_id, self._most = metadata["end_id"], metadata["max_source_length"]
         self._source = self._target = _read_model(path.parent / metadata["source_model"])
         if "target_model" in metadata:

@@ -53,9 +53,9 @@ class _Interpreted:
 
         self._interpreter = Interpreter(model_path=path, num_threads=1)
         self._interpreter.allocate_tensors()
-        self._runners = {}
+        self._runners: dict = {}
 
-    def __call__(self, signature: str, inputs: np.ndarray):
+    def __call__(self, signature: str, inputs: dict[str, np.ndarray]):
         if signature not in self._runners:
             self._runners[signature] = self._interpreter.get_signature_runner(signature)
         return self._runners[signature](**inputs)
@@ -66,9 +66,9 @@ class _Compiled:
         from ai_edge_litert.compiled_model import CompiledModel
 
         self._model = CompiledModel.from_file(path, options=options)
-        self._signatures = {}
+        self._signatures: dict = {}
 
-    def __call__(self, signature: str, inputs: np.ndarray):
+    def __call__(self, signature: str, inputs: dict[str, np.ndarray]):
         index, input_buffers, output_buffers, details = self._signature(signature)
         for name, buffer in input_buffers.items():
             buffer.write(np.ascontiguousarray(inputs[name]))

@@ -5,7 +5,7 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from kformer.pocket.held_file import HeldFile
 from kformer.pocket.workers import InterpreterWorker, ProcessWorker
@@ -58,7 +58,7 @@ class Team:
                     self._running += 1
             return self._first
 
-    def map(self, function: Callable, jobs: Sequence, texts: int):
+    def map(self, function: Callable, jobs: list, texts: int):
         """Yields `function(worker, job)` for each job, in order."""
 
         def run(job):
@@ -92,7 +92,7 @@ class Team:
 
 
 _TEAMS: weakref.WeakSet = weakref.WeakSet()
-_OF_PARENT = []  # Another thread may have been in these at the fork: not even to be deleted.
+_OF_PARENT: list = []  # Another thread may have been in these at the fork: not even to be deleted.
 
 
 def _forked():

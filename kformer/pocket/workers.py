@@ -57,7 +57,7 @@ class InterpreterWorker:
 
     def __init__(self, path: str | os.PathLike, signature: str):
         self._path = path
-        self._runners = {}
+        self._runners: dict = {}
         self._locks = {is_plain: threading.Lock() for is_plain in (True, False)}
         try:
             plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
@@ -159,6 +159,7 @@ class ProcessWorker:
 
     def __call__(self, signature: str, **inputs: np.ndarray):
         process = self._process
+        assert process.stdin and process.stdout  # They are pipes.
         try:
             pickle.dump((signature, inputs), process.stdin)
             process.stdin.flush()

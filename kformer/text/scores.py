@@ -121,7 +121,7 @@ def moses_metric(language: str) -> sacrebleu.BLEU:
     return metric
 
 
-def score_with(metric: Metric, translations: list[str] | str, references: list[str] | str) -> Score:
+def score_with(metric: Metric, translations: Sequence[str], references: Sequence[str]) -> Score:
     """Returns the score of a metric of sacreBLEU, line for line."""
     translations, references = _checked(translations, references)
     value = metric.corpus_score(translations, [references]).score

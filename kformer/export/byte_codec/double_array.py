@@ -39,7 +39,7 @@ class DoubleArray(NamedTuple):
 def automaton_of_keys(values: Any) -> DoubleArray:
     """Builds the automaton of a dict bytes -> value; keys have no zero in them."""
     numbers = {b"": 0}
-    edges = [{}]
+    edges: list[dict[int, int]] = [{}]
     for key, value in values.items():
         for end in range(1, len(key) + 1):
             if key[:end] not in numbers:

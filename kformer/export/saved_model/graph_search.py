@@ -21,7 +21,7 @@ from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.shortlist import Selection, Shortlist
 from kformer.export.saved_model.text_in_graph import joined
-from kformer.inference.quality_estimate import UNSURE
+from kformer.inference.results import UNSURE
 from kformer.tasks.quality_estimates import QualityInGraph
 
 BATCH_CLASSES = (1, 4, 16, 32, 64)  # Sizes to which batches are padded.
@@ -49,7 +49,7 @@ COMPILED = XLA._replace(buffers=SelectedBuffers())
 
 def length_classes(most: int) -> list[int]:
     """Returns the lengths to which rows of at most `most` ids are padded: 16, 32, ..., `most`."""
-    lengths = []
+    lengths: list[int] = []
     while SHORTEST << len(lengths) < most:
         lengths.append(SHORTEST << len(lengths))
     return [*lengths, most]

@@ -34,7 +34,7 @@ from kformer.export.saved_model.warmup import (
     write_warmup,
 )
 from kformer.files import Publication, json_text, part_of
-from kformer.kinds import kind_of
+from kformer.kinds import known_kind
 from kformer.near_names import with_near_names
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.search_defaults import export_options
@@ -81,7 +81,7 @@ def _kind(tensor):
     return {"dtype": tensor.dtype.name, "shape": tensor.shape.as_list()}
 
 
-def sizes(folder: str | Path) -> dict[str, int]:
+def sizes(folder: Path) -> dict[str, int]:
     """Returns the bytes of graph and tokenizers, of the weights, and of all but report and card."""
     parts_bytes = {"graph": 0, "weights": 0}
     parts = {"saved_model.pb": "graph", "variables": "weights"}
@@ -169,7 +169,7 @@ def export_saved_model(
         'A dog runs.'
     """
     options = export_options(model, beam_size, length_penalty)
-    kind = kind_of(model)
+    kind = known_kind(model)
     export = kind.part("saved_model")(model, options)
     folder = Path(folder)
     check_serving_folder(folder)

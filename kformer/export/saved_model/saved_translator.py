@@ -193,8 +193,9 @@ class SavedTranslatorExport:
         targets = Examples(
             translator.translate(sources.sentences), self._translator.target_tokenizer
         )
+        examples: dict[str, Examples | Codes]
         examples = {"text": sources, "source": sources, "target": targets}
-        return {**examples, "target_language": Codes([*languages])} if languages else examples
+        return examples | ({"target_language": Codes([*languages])} if languages else {})
 
 
 def about_search(does: str, options: SearchOptions):

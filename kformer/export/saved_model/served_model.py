@@ -33,7 +33,8 @@ class ServedModel:
         ValueError: The folder holds no such model.
     """
 
-    _outputs = ()  # Of the signature `serving_default`, by which the kind of model is recognized.
+    # Of the signature `serving_default`, by which the kind of model is recognized.
+    _outputs: tuple[str, ...] = ()
 
     def __init__(self, path: str | Path):
         check_process()

@@ -219,14 +219,14 @@ def holds_saved_model(path: str | Path) -> bool:
     return (Path(path) / _GRAPH).is_file() or bool(versions_in(Path(path)))
 
 
-def versions_in(folder: str | Path) -> list[int]:
+def versions_in(folder: Path) -> list[int]:
     """Returns the numbers of the versions in the folder of all versions, if there is one."""
     if not folder.is_dir():
         return []
     return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]
 
 
-def next_version(folder: str | Path) -> int:
+def next_version(folder: Path) -> int:
     """Returns a number that no version in the folder has or had.
 
     A server, or who reads its metrics, would take a new version for the one that was deleted.

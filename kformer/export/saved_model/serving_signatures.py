@@ -5,7 +5,7 @@ Axes: B batch, S length in ids, D d_model.
 """
 
 import inspect
-from collections.abc import Callable
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -166,13 +166,13 @@ class ServingSignatures:
         return tf.clip_by_value(CHUNK_IDS // filled, 1, CHUNK_ROWS)
 
 
-def input_specs(function: Callable) -> list:
+def input_specs(function: Any) -> list:
     """Returns the `tf.TensorSpec`s of a signature's inputs."""
     specs, _ = function.structured_input_signature
     return [spec for spec in specs if spec is not None]  # Unused inputs are None.
 
 
-def input_names(function: Callable) -> list[str]:
+def input_names(function: Any) -> list[str]:
     """Returns the names of a signature's inputs."""
     return [spec.name for spec in input_specs(function)]
 

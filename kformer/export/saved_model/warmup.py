@@ -21,6 +21,7 @@ from kformer.export.saved_model.graph_search import BATCH_CLASSES, shapes
 from kformer.inference.search_options import EXTRA_LENGTH
 from kformer.text import vocabulary
 from kformer.text.text_rows import MAX_CHARACTERS
+from kformer.text.tokenizer import Tokenizer
 
 FILE = "assets.extra/tf_serving_warmup_requests"
 EXAMPLES = 8  # Maximum number of example sentences.
@@ -38,17 +39,18 @@ class Examples(NamedTuple):
     """Example sentences, and the tokenizer that reads them."""
 
     sentences: list
-    tokenizer: object
+    tokenizer: Tokenizer
 
     def text(self, first: int, length: int):
         """Returns a text of about `length` ids, from sentence `first` on."""
-        ids, i = [], first
+        ids: list[int] = []
+        i = first
         while len(ids) < length - 1:
             sentence = self.sentences[i % len(self.sentences)]
             [more] = self.tokenizer.tokenize([sentence]).to_list()
             ids, i = [*ids, *(more or [self.tokenizer.unknown_id])], i + 1
-        ids = tf.ragged.constant([ids[: length - 1]], tf.int32)
-        [text] = self.tokenizer.detokenize(ids).numpy()
+        rows = tf.ragged.constant([ids[: length - 1]], tf.int32)
+        [text] = self.tokenizer.detokenize(rows).numpy()
         return text.decode("utf-8")
 
 

@@ -36,7 +36,7 @@ def store_as_float16(model: schema.ModelT):
         model: `schema.ModelT` in float32, changed in place.
     """
     operator_code = len(model.operatorCodes)
-    rounded = {}  # Index of a float32 buffer -> index of its float16 buffer.
+    rounded: dict[int, int] = {}  # Index of a float32 buffer -> index of its float16 buffer.
     for graph in model.subgraphs:
         operators = []
         for operator in graph.operators:

@@ -175,7 +175,7 @@ class TFLiteClassifierExport:
         options: `SearchOptions`, the defaults: a classifier does not search.
     """
 
-    pocket = PocketClassifier
+    pocket: type[PocketClassifier | PocketTagger] = PocketClassifier
     signatures_class: type[TFLiteClassifierSignatures] = TFLiteClassifierSignatures
     names = TFLiteClassifierSignatures.names
 

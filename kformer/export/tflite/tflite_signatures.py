@@ -14,7 +14,7 @@ import tensorflow as tf
 from kformer.arguments import check_integer
 from kformer.export.byte_codec.codec import ByteCodec
 from kformer.inference.search_options import SearchOptions
-from kformer.kinds import kind_of
+from kformer.kinds import known_kind
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_model import TextModel, sentence_vectors
@@ -45,10 +45,10 @@ class TFLiteSignatures:
         self._text_inputs = {"source": ((limits.source_bytes,), tf.uint8)}
         if tokenizer.target_languages:
             self._text_inputs["target_language"] = ((1,), tf.int32)
-        self.functions = {}
-        self.batches = {}
+        self.functions: dict[str, Any] = {}
+        self.batches: dict[str, tuple[int, int]] = {}
 
-    def keep_only(self, chosen: Collection[str] | None):
+    def keep_only(self, chosen: Collection[str]):
         """Leaves out signatures that are neither chosen nor needed by `kformer.pocket`."""
         needed = {self.names[0], "tokenize", *chosen, *self.batches}
         if self.batches:
@@ -170,7 +170,7 @@ def limits_of(
     if not 2 <= max_source_length <= model.max_source_length:
         raise ValueError(
             "`max_source_length` must be at least 2, for a piece and the end id, and at most the "
-            f"{kind_of(model).words}'s {model.max_source_length}. "
+            f"{known_kind(model).words}'s {model.max_source_length}. "
             f"Received: max_source_length={max_source_length}."
         )
     options = options or SearchOptions()

@@ -26,7 +26,7 @@ from kformer.export.tflite_graph.int8_weights import store_as_int8
 from kformer.export.tflite_graph.model_metadata import ENTRY, add_entry, model_metadata
 from kformer.export.tflite_graph.stand_ins import StandIns
 from kformer.files import check_writable, json_text, replacing
-from kformer.kinds import kind_of
+from kformer.kinds import known_kind
 from kformer.model.network import is_float32
 from kformer.near_names import with_near_names
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS, checksum_of
@@ -219,7 +219,7 @@ def check_tflite(
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     check_writable(path)
     options = export_options(model, beam_size, length_penalty)
-    export = kind_of(model).part("tflite")(model, options)
+    export = known_kind(model).part("tflite")(model, options)
     limits = limits_of(model, max_source_length, options)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)

@@ -11,7 +11,6 @@ they are constants.
 
 import gc
 import tempfile
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ def sink(
     model: schema.ModelT,
     graph: schema.SubGraphT,
     operator: schema.OperatorT,
-    known: Mapping[int, np.ndarray],
+    known: dict[int, np.ndarray],
 ):
     """Takes the constants out of the inputs of an operator that calls subgraphs.
 
@@ -101,11 +100,11 @@ class _Folding:
     def __init__(self, model: schema.ModelT, stand_ins: StandIns):
         self._model, self._stand_ins = model, stand_ins
         self._results = Results()
-        self._buffers = {}  # id of an array -> index of its buffer
-        self._kept = []  # The computed arrays.
-        self._folded = set()
+        self._buffers: dict[int, int] = {}  # id of an array -> index of its buffer
+        self._kept: list[np.ndarray] = []  # The computed arrays.
+        self._folded: set[int] = set()
 
-    def fold(self, index: int, known: Mapping[int, np.ndarray]):
+    def fold(self, index: int, known: dict[int, np.ndarray]):
         """Folds a subgraph and the subgraphs that it calls.
 
         Args:
@@ -180,7 +179,7 @@ def _computed(*inputs, code, shape, dtype, axis):
     return array.reshape(shape)
 
 
-def convert(functions: Mapping[str, Any], stand_ins: StandIns):
+def convert(functions: dict[str, Any], stand_ins: StandIns):
     """Traces and converts functions that share weights.
 
     Returns:

@@ -121,7 +121,8 @@ def _drop_names(model):
 
 def _merge_subgraphs(model) -> bool:
     """Removes duplicate subgraphs, keeping one of each; returns whether any was removed."""
-    first, kept, same = {}, [], []
+    first, same = {}, []
+    kept: list = []
     entries = {signature.subgraphIndex for signature in model.signatureDefs} | {0}
     for i, graph in enumerate(model.subgraphs):
         key = i if i in entries else _packed(graph)
@@ -223,7 +224,7 @@ class _Builder(flatbuffers.Builder):
 
     def __init__(self, size: int):
         super().__init__(size)
-        self._written = {}
+        self._written: dict = {}
 
     def CreateNumpyVector(self, x: np.ndarray):
         content = x.tobytes()

@@ -20,10 +20,11 @@ class StandIns:
     """
 
     def __init__(self, network: keras.Model):
-        self._numbers = {}  # id of a variable or of an array -> its number
-        self._kept = []
-        self._arrays = {}  # Seed -> the array; always the same, so that it is recognized.
-        self._floats = {}  # id of an array -> the array, and its bits
+        self._numbers: dict[int, int] = {}  # id of a variable or of an array -> its number
+        self._kept: list = []
+        # Seed -> the array; always the same, so that it is recognized.
+        self._arrays: dict[int, np.ndarray] = {}
+        self._floats: dict[int, tuple] = {}  # id of an array -> the array, and its bits
         self._variables = {id(variable) for variable in network.variables}
 
     def constant(self, array: np.ndarray):

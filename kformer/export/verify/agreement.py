@@ -5,7 +5,7 @@ Axes: B batch, N sequences a text.
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -85,7 +85,17 @@ def encoder_agreement(model: Any, signatures: Any, texts: Sequence[str]) -> dict
     }
 
 
-def check_vectors(model: Any, form: str, texts: Sequence[str]):
+class ReadsTexts(Protocol):
+    """What `check_vectors` asks of a form."""
+
+    def tokenize(self, text: str) -> tuple[list[int], bool]:
+        """Returns the ids of a text, and whether they are all."""
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """Returns the vectors of texts, float32 (B, D)."""
+
+
+def check_vectors(model: Any, form: ReadsTexts, texts: Sequence[str]):
     """Compares the vectors of a form with Python's, of texts that both split into the same ids."""
     chosen = texts[:SENTENCES]
     with warnings.catch_warnings(

@@ -38,7 +38,7 @@ class Translations:
         measure: Field of `Report` for the quality of answers; None if there is none.
     """
 
-    measure = "bleu"
+    measure: str | None = "bleu"
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class Translations:
         transformer, shortlist = translator.transformer, translator.shortlist
         select = shortlist and Selection(shortlist, transformer.padding_id)
         self._best_ids, self._noisy_best_ids = best_ids_finders(transformer, search, select=select)
-        self._references, self._without_shortlist = references, None
+        self._references = references
+        self._without_shortlist: float | None = None
         if references:
             language = translator.target_language
             self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=3)
@@ -74,7 +75,7 @@ class Translations:
             self._translator.shortlist = shortlist
             self._without_shortlist = score_with(self._bleu, among_all, self._references).value
         answers = self._translated(texts)
-        if self._without_shortlist is not None:
+        if self._without_shortlist is not None and self._references:
             score = score_with(self._bleu, answers, self._references).value
             if self._without_shortlist - score >= _SHORTLIST_COST:
                 warnings.warn(

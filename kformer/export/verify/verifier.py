@@ -3,14 +3,14 @@
 import copy
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.export.byte_codec.segment import are_tied
 from kformer.export.verify.agreement import check_vectors
 from kformer.inference.quality_estimate import Doubt
-from kformer.kinds import kind_of
+from kformer.kinds import known_kind
 from kformer.model.network import is_float32
 from kformer.tasks.search_defaults import export_options
 
@@ -80,7 +80,7 @@ class Verifier:
         self.options = options = export_options(model, beam_size, length_penalty)
         if not is_float32(model.network):
             model = model.copy()  # As all exports compute.
-        verification = kind_of(model).part("verification")
+        verification = known_kind(model).part("verification")
         self.model, self.answers = model, verification(model, options, references, tokenize)
         self.texts = list(texts)
         self.references = references
@@ -96,7 +96,7 @@ class Verifier:
         max_source_length: int | None = None,
         exact: bool = True,
         max_source_bytes: int | None = None,
-        tokenize: str | None = None,
+        tokenize: Callable | None = None,
     ) -> Report:
         """Compares the answers of `model`, read from `path`, without sentences over its limits.
 
@@ -118,7 +118,9 @@ class Verifier:
             and (not max_source_bytes or len(self.texts[i].encode("utf-8")) <= max_source_bytes)
         ]
         differ = [i for i in compared if not self.answers.equal(self.expected[i], got[i], exact)]
-        tied, ties, wrong = [], [], []
+        tied: list[int] = []
+        ties: list[int] = []
+        wrong: list[int] = []
         for i in differ:
             rows = self.answers.for_text(self.model, i).source_rows([self.texts[i]])
             own = tokenize and self._tied(self.texts[i], rows, tokenize)

@@ -24,7 +24,7 @@ ICON_SIZES = (192, 512)  # Pixels; browsers require both for installation.
 
 
 def write_web_manifest(
-    folder: str | Path, source_language: str | None = None, target_language: str | None = None
+    folder: Path, source_language: str | None = None, target_language: str | None = None
 ):
     """Writes `page.webmanifest`, with which a browser offers to install the page.
 
@@ -53,7 +53,7 @@ def write_web_manifest(
     (folder / WEB_MANIFEST).write_text(json_text(content), "utf-8")
 
 
-def write_service_worker(folder: str | Path, template: str):
+def write_service_worker(folder: Path, template: str):
     """Writes `service-worker.js`, which lists the other files of `folder`, so it is written last.
 
     Files that are for Node.js and npm alone are not listed.
