@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Signals that ask a process to end.
-_unpublished: dict[
-    str | Path, int
-] = {}  # Temporary path -> process id; files left at exit are deleted.
+# Temporary path -> process id; files left at exit are deleted.
+_unpublished: dict[str | Path, int] = {}
 
 
 _POINTER = b"version https://git-lfs.github.com/spec/"

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kformer.arguments import as_texts, check_integer, prompt_or_prompts
-from kformer.inference.any_translator import SearchRequest
 from kformer.inference.degenerate import check_prompts
+from kformer.inference.engine import SearchRequest
 from kformer.inference.facts import ModelFacts
 from kformer.inference.results import Generation
 from kformer.inference.search_options import AllSearchOptions, SearchOptions, chosen_options

@@ -22,8 +22,7 @@ import numpy as np
 
 from kformer.decoding.scoring import BatchLikelihood
 from kformer.files import open_own, replacing, sha256
-from kformer.inference.quality_estimate import UNSURE
-from kformer.inference.results import Translation
+from kformer.inference.results import UNSURE, Translation
 from kformer.inference.search_options import SearchOptions
 from kformer.tasks.ensemble import Ensemble
 from kformer.tasks.translator import Translator

@@ -23,7 +23,8 @@ from kformer.inference.source_marks import (
     TERM_END,
     TERMS,
 )
-from kformer.training.data.word_pairs import SPACE, WordPairs, WordSplitter
+from kformer.text.paragraphs.joining import SPACE
+from kformer.training.data.word_pairs import WordPairs, WordSplitter
 
 _PAIRS = {TERMS: 0.3, PLACEHOLDERS: 0.2}  # Shares of the pairs that get marks,
 _WORDS = {TERMS: 0.35, PLACEHOLDERS: 0.25}  # and of their words that can get one.
