@@ -117,7 +117,7 @@ def compiled_in(folder: str | Path):
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
-    if jax.config.jax_compilation_cache_dir:
+    if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]  # JAX adds it.
         yield
         return
     changes = {
