@@ -73,7 +73,7 @@ bench-shards: venv  ## Measure text to shards to batches, and other forms of rec
 bench-scaling: venv  ## Measure what more devices and processes cost, beside a model; ARGS=.
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.scaling $(ARGS)
 
-lint: venv  ## Check the code with ruff, its names, the types of the public ones, and its imports.
+lint: venv  ## Check the code with ruff, its names, its types and its imports.
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy --no-error-summary

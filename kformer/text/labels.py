@@ -57,7 +57,7 @@ P = ParamSpec("P")
 
 
 class _Predict(Protocol[P]):
-    """A bound method that classifies one text or several."""
+    """A bound method that classifies one text or several; a string is also an iterable of some."""
 
     @overload
     def __call__(self, texts: str, *args: P.args, **kwargs: P.kwargs) -> Prediction: ...  # type: ignore[overload-overlap]

@@ -117,14 +117,14 @@ def compiled_in(folder: str | Path):
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
-    if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]  # JAX adds it.
-        yield
-        return
     changes = {
         "jax_compilation_cache_dir": str(folder),
         "jax_persistent_cache_min_compile_time_secs": 0.2,  # Not the many small operations.
     }
     before = {name: getattr(jax.config, name) for name in changes}
+    if before["jax_compilation_cache_dir"]:
+        yield
+        return
     _configure(jax, compilation_cache, changes)
     try:
         yield
