@@ -62,6 +62,8 @@ def test_positions_stay_apart_in_bfloat16():
 def test_an_odd_width_has_a_sine_without_its_cosine():
     with pytest.raises(ValueError, match="Received: d_model=7"):
         PositionalEncoding()(np.zeros((1, 3, 7)))
+    with pytest.raises(ValueError, match="Received: d_model=None"):
+        PositionalEncoding()(keras.Input((None, None)))
 
 
 def test_an_embedded_id_is_its_row_times_the_root_of_the_width():

@@ -73,13 +73,13 @@ def one_warning(*args, **kwargs):
     return warning
 
 
-@pytest.mark.prove
 def test_validation_text_needs_its_translation(write, tokenizer):
     files = write(PAIRS)
     with pytest.raises(ValueError, match="Received: 1 source and 0 target files"):
         check_corpus(*files, tokenizer, valid_source=files[0])
 
 
+@pytest.mark.prove
 def test_swapped_validation_files_are_noticed(write, tokenizer):
     files, valid = write(PAIRS[20:]), write(PAIRS[:20], "valid")
     warning = one_warning(*files, tokenizer, valid_source=valid[1], valid_target=valid[0])
