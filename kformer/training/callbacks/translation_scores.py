@@ -27,8 +27,8 @@ class ValidationCallback(keras.callbacks.Callback):
         """
         raise NotImplementedError
 
-    def on_epoch_end(self, epoch: int, logs: dict[str, Any]):
-        self.on_validation(epoch + 1, logs)
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
+        self.on_validation(epoch + 1, {} if logs is None else logs)
 
 
 _BATCH_SIZE = 64  # The fastest for a small model on two cores.
