@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from google.protobuf.message import DecodeError
 from sentencepiece import sentencepiece_model_pb2
 
+from kformer.text.near_characters import spell_near
+
 _PROTO = sentencepiece_model_pb2
 _PIECE = _PROTO.ModelProto.SentencePiece
 _LANGUAGE = re.compile(">>(.+)<<")
@@ -158,7 +160,10 @@ def missing_pieces(proto: Any, table: IdTable) -> list[str]:
 def with_ids_of(
     proto: Any, table: IdTable, unused: Sequence[str] = (), prefixes: Iterable[str] = ()
 ) -> bytes:
-    """Returns a SentencePiece model that splits text as `proto` does, into ids of the table."""
+    """Returns a SentencePiece model that splits text as `proto` does, into ids of the table.
+
+    It reads characters that the pieces lack as `kformer.text.near_characters` has it.
+    """
     entries = {entry.piece: entry for entry in proto.pieces}
     special = {
         table.end: _PIECE.CONTROL,
@@ -184,4 +189,5 @@ def with_ids_of(
     trainer.vocab_size = len(model.pieces)
     trainer.unk_piece, trainer.eos_piece = table.unknown, table.end
     trainer.bos_piece, trainer.pad_piece = table.start, table.padding
+    spell_near(model)
     return model.SerializeToString()
