@@ -66,7 +66,7 @@ def attention(
     translation = None
     with quiet():
         if hasattr(opened, "translations"):
-            [[translation, *_]] = opened.translations([text], details=False)
+            [[translation, *_]] = opened.translations([text], details=False, split=False)
         views = opened.attend(text, *([translation.text] if translation else [])).views()
         if output:
             figure = draw(views, text, kind, layer, head)

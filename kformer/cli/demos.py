@@ -86,7 +86,7 @@ class TranslatorDemo:
         typer.echo(f"\n{'held-out sentences':<34}{'number':>7}{'exact %':>9}{'BLEU':>8}{'chrF':>8}")
         for name, title in PARTS.items():
             texts, references = zip(*getattr(self._corpus, name), strict=True)
-            translations = self.model.translate(texts)
+            translations = self.model.translate(texts, split=False)
             typer.echo(
                 f"{title:<34}{len(texts):>7}{exact(translations, references):>9.1f}"
                 f"{bleu(translations, references).value:>8.2f}"

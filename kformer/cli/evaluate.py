@@ -168,7 +168,7 @@ def translated_by(
 
 def _translations(translator, texts, search):
     def translate(lines, progress):
-        return translator.translate(lines, progress=progress, **search)
+        return translator.translate(lines, progress=progress, split=False, **search)
 
     return list(translate_lines(translate, texts, len(texts)))
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Self
 
 from kformer.export.loading import ROUTE, load, saved_form
 from kformer.inference.any_translator import AnyTranslator
+from kformer.inference.capitals import ABOUT as READS_CAPITALS
 from kformer.inference.engine import Engine
-from kformer.inference.facts import ModelFacts
+from kformer.inference.facts import SINGLE_SENTENCES, ModelFacts
 from kformer.inference.results import Translation
 from kformer.inference.search_options import SearchOptions
 from kformer.json_files import read_json
@@ -105,9 +106,13 @@ class RouteEngine(Engine):
             "source_language": translators[0].source_language,
             "target_language": facts.target_language,
         }
+        about = {name: code for name, code in about.items() if code is not None}
+        hops = [translator.facts for translator in translators]
+        about |= {SINGLE_SENTENCES: True} if any(hop.single_sentences for hop in hops) else {}
+        about |= {READS_CAPITALS: False} if any(hop.lowers_capitals for hop in hops) else {}
         self.facts = dataclasses.replace(
             facts,
-            about={name: code for name, code in about.items() if code is not None},
+            about=about,
             signatures=None,
             calls=1,
             search=SearchOptions(),
@@ -159,7 +164,8 @@ class RouteEngine(Engine):
 
     def _between(self, sentences, request):
         """Returns the translations before the last hop."""
-        settings = {**request.options.given, "details": False, "batch_size": request.batch_size}
+        settings = {**request.options.given, "details": False, "split": False}
+        settings["batch_size"] = request.batch_size
         settings.pop("n_best", None)  # Only the best goes on.
         arrived = [Translation(sentence, 0.0, quality=1.0) for sentence in sentences]
         for translator in self._before:

@@ -15,6 +15,9 @@ import numpy as np
 
 from kformer.imports.id_table import IdTable, missing_pieces, with_ids_of
 from kformer.imports.state_dict import StateDict, check_numbers
+from kformer.inference.capitals import ABOUT as READS_CAPITALS
+from kformer.inference.capitals import reads_capitals
+from kformer.inference.facts import SINGLE_SENTENCES
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
@@ -81,6 +84,7 @@ def assemble(
     prefixes += (languages or {}).values()
     model = with_ids_of(models[0], source.with_more(missing), prefixes=prefixes)
     shared = network.target is None
+    about = {SINGLE_SENTENCES: True, READS_CAPITALS: reads_capitals(source.pieces), **(about or {})}
     target = with_ids_of(models[1], target, missing if shared else [])
     tokenizer = Tokenizer(model, prefix, languages)
     return Translator(

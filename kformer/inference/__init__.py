@@ -6,6 +6,7 @@
 - `results`: `Translation` and `Generation`, one class each for all forms.
 - `search_options`: the options of a search, with their defaults.
 - `splitting`: texts of many sentences, translated and put together again.
+- `capitals`: sentences in capitals, for models that never read any.
 - `glossary`: the terms of a text that have given translations. `forced_terms`: translations that
   lack such terms, written anew with them. `source_marks`: terms and placeholders in a source.
 - `degenerate`: flags of output that repeats itself or is far too long.

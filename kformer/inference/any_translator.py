@@ -1,7 +1,8 @@
 """`AnyTranslator`: what people ask of a translator, once for all forms, over an engine."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 from kformer.arguments import (
     as_texts,
@@ -10,6 +11,7 @@ from kformer.arguments import (
     check_target_language,
     text_or_texts,
 )
+from kformer.inference.capitals import in_small_letters, is_in_capitals
 from kformer.inference.engine import Engine, SearchRequest
 from kformer.inference.facts import ModelFacts
 from kformer.inference.forced_terms import Draft, Forced, force_terms, word_losses
@@ -21,6 +23,7 @@ from kformer.inference.splitting import (
     SentenceTranslation,
     SplitTranslation,
     check_split,
+    joined_translation,
     translate_split,
 )
 from kformer.inference.zero_shot import warn_of_zero_shot
@@ -102,13 +105,13 @@ class AnyTranslator:
         batch_size: int = 32,
         progress: Progress | None = None,
         prefixes: Iterable[str] | None = None,
-        split: bool = False,
+        split: bool | None = None,
         source_language: str | None = None,
         target_language: str | None = None,
         glossary: Terms | None = None,
         **options: Unpack[AllSearchOptions],
     ) -> list[str]:
-        """Translates any number of sentences; sorts them by length, keeps their order.
+        """Translates any number of texts; sorts sentences by length, keeps the texts' order.
 
         Args:
             texts: list of strings, or another iterable of them, as a NumPy array, a pandas Series
@@ -118,8 +121,12 @@ class AnyTranslator:
             progress: Called with the number of sentences done, after each batch.
             prefixes: Beginnings of the translations: as many strings, or None. A blank
                 sentence translates to its prefix. For `kformer.Translator` and ensembles.
-            split: Whether each text may have many sentences, as for `split_translations`.
-            source_language: With `split`, the language of the texts, such as "de".
+            split: Whether each text may have many sentences, as for `split_translations`. By
+                default it may, if the model learned from single sentences (`facts`), and if
+                neither `prefixes` nor several answers are asked for; with False, a text is what
+                the model reads at once.
+            source_language: The language of the texts, such as "de", if they are split; by default
+                the model's, or else English rules.
             target_language: One of `target_languages`, if there are any, as for `into`.
             glossary: `kformer.Glossary` of terms that have given translations, or a dict. A
                 sentence whose translation lacks one of them is translated again with it.
@@ -139,15 +146,15 @@ class AnyTranslator:
         Warns:
             UserWarning: Sentences were too long for the model.
         """
-        check_split(split, source_language, prefixes)
         search = self.engine.options(chosen_options(AnyTranslator.translate, None, options))
         into = self.into(target_language)
-        if split:
+        if into._splits(split, source_language, search, prefixes):
             answers = into._split(texts, search, source_language, batch_size, progress, glossary)
             return [answer.text for answer in answers]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
-        candidates, _, _ = into._search(texts, request, glossary)
-        return [best.text for best, *_ in candidates]
+        found = into._search(texts, request, glossary)
+        best = [best.text for best, *_ in found.candidates]
+        return [text.upper() if i in found.raised else text for i, text in enumerate(best)]
 
     @text_or_texts
     def translations(
@@ -159,6 +166,8 @@ class AnyTranslator:
         progress: Progress | None = None,
         prefixes: Iterable[str] | None = None,
         details: bool = True,
+        split: bool | None = None,
+        source_language: str | None = None,
         target_language: str | None = None,
         glossary: Terms | None = None,
         **named: Unpack[AllSearchOptions],
@@ -166,7 +175,9 @@ class AnyTranslator:
         """As `translate`, but with scores and flags; `kformer.Translator` adds tokens.
 
         Args:
-            texts, batch_size, progress, prefixes, target_language, glossary: As for `translate`.
+            texts, batch_size, progress, prefixes, split, source_language, target_language,
+                glossary: As for `translate`. A translation of several sentences has the sum of
+                their scores, all of their flags and tokens, and the lowest quality.
             options: `kformer.SearchOptions`; the model's own replace those that it leaves out.
             details: Whether `kformer.Translator` computes log-probabilities of tokens and
                 attention, too: it takes one more pass of the model.
@@ -183,8 +194,15 @@ class AnyTranslator:
             UserWarning: As `translate`.
         """
         search = self.engine.options(chosen_options(AnyTranslator.translations, options, named))
+        into = self.into(target_language)
+        if into._splits(split, source_language, search, prefixes):
+            known: dict[str, Translation] = {}
+            answers = into._split(
+                texts, search, source_language, batch_size, progress, glossary, details, known
+            )
+            return [[joined_translation(answer, known)] for answer in answers]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
-        return self.into(target_language)._finished(texts, request, glossary, details)
+        return into._finished(texts, request, glossary, details)
 
     @text_or_texts
     def split_translations(
@@ -235,7 +253,25 @@ class AnyTranslator:
         if refusal := self.facts.no_terms:
             raise ValueError(refusal)
 
-    def _split(self, texts, options, source_language, batch_size, progress, glossary):
+    def _splits(self, split, source_language, options, prefixes):
+        """Returns whether texts are split into sentences."""
+        if split is None:
+            is_one = options.n_best == 1 and not options.sample and prefixes is None
+            split = is_one and self.facts.single_sentences
+        return check_split(split, source_language, prefixes)
+
+    def _split(
+        self,
+        texts,
+        options,
+        source_language,
+        batch_size,
+        progress,
+        glossary,
+        details=False,
+        known=None,
+    ):
+        """Returns the `SplitTranslation` of each text, and of each sentence what is `known`."""
         check_integer("batch_size", batch_size, least=1)
         glossary = self._checked(glossary, options)
         facts = self.facts
@@ -244,42 +280,54 @@ class AnyTranslator:
 
         def find(sentences, progress):
             request = SearchRequest(options, None, batch_size, progress)
-            answers = self._finished(sentences, request, glossary, details=False)
+            answers = self._finished(sentences, request, glossary, details)
             for sentence, (best, *_) in zip(sentences, answers, strict=True):
+                if known is not None:
+                    known[sentence] = best
                 yield SentenceTranslation(sentence, best.text, best.flags, best.quality)
 
         return translate_split(find, texts, source_language, progress)
 
     def _finished(self, texts, request, glossary, details):
         """Returns the `Translation`s of each text, with all flags."""
-        candidates, request, missed = self._search(texts, request, glossary)
-        answers = self.engine.finished(candidates, request, details)
-        for number in missed:
+        found = self._search(texts, request, glossary)
+        answers = self.engine.finished(found.candidates, found.request, details)
+        for number in found.missed:
             best, *more = answers[number]
             answers[number] = [with_flag(best, TERM_MISSED), *more]
+        for number in found.raised:
+            answers[number] = [
+                dataclasses.replace(each, text=each.text.upper()) for each in answers[number]
+            ]
         return answers
 
     def _search(self, texts, request, glossary):
-        """Returns the candidates of each text, the checked request, and which texts lack a term."""
+        """Returns the `_Found` of texts, each of which the model reads at once."""
         check_integer("batch_size", request.batch_size, least=1)
         texts = as_texts(texts, "texts")
         glossary = self._checked(glossary, request.options, request.prefixes)
         request = request._replace(prefixes=self._checked_prefixes(request.prefixes, texts))
         engine, facts = self.engine, self.facts
+        raised = []
+        if facts.lowers_capitals and request.prefixes is None:
+            raised = [number for number, text in enumerate(texts) if is_in_capitals(text)]
+            for number in raised:
+                texts[number] = in_small_letters(texts[number])
         if glossary is not None:
             candidates = engine.search_terms(texts, glossary, request)
             if candidates is not None:
-                return candidates, request, []
+                return _Found(candidates, request, [], raised)
         marked = marked_sources(glossary, texts, facts.about)
         candidates = engine.search(marked, request)
         if glossary is None:
-            return candidates, request, []
+            return _Found(candidates, request, [], raised)
         search = TermSearch(engine, facts, marked, request)
         forced = search.forced(glossary, texts, [best.text for best, *_ in candidates])
         for number, outcome in forced.items():
             if outcome.answer is not None:
                 candidates[number] = [outcome.answer]
-        return candidates, request, [number for number, outcome in forced.items() if outcome.missed]
+        missed = [number for number, outcome in forced.items() if outcome.missed]
+        return _Found(candidates, request, missed, raised)
 
     def _checked(self, glossary, options, prefixes=None):
         """Returns the `kformer.Glossary` of an argument, or None."""
@@ -304,6 +352,22 @@ class AnyTranslator:
                 f"Received: {len(prefixes)} prefixes with {type(self).__name__}."
             )
         return prefixes
+
+
+class _Found(NamedTuple):
+    """The outcome of a search.
+
+    Attributes:
+        candidates: For each text its candidates, best first.
+        request: The checked request.
+        missed: Numbers of the texts whose translation lacks a term.
+        raised: Numbers of the texts in capitals, which the model read in small letters.
+    """
+
+    candidates: list[list[Any]]
+    request: SearchRequest
+    missed: list[int]
+    raised: list[int]
 
 
 SavedTranslator = AnyTranslator  # The name in version 0.2.

@@ -4,12 +4,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kformer.inference.capitals import ABOUT as READS_CAPITALS
 from kformer.inference.search_options import SearchOptions, with_defaults
 from kformer.inference.source_marks import KINDS, TERMS, reads_marks
 
 if TYPE_CHECKING:  # A client of a server needs no NumPy.
     from kformer.inference.quality_estimate import QualityEstimate
 
+SINGLE_SENTENCES = "single_sentences"  # In the metadata of a model; without it, nothing is known.
 _DEFAULT_SEARCH = SearchOptions()
 _NO_TERMS = "A glossary needs a translator that searches for terms. Received: glossary."
 
@@ -72,6 +74,16 @@ class ModelFacts:
     def source_marks(self) -> tuple[str, ...]:
         """The kinds of marks that it was trained with, as in `kformer.inference.source_marks`."""
         return tuple(kind for kind in KINDS if reads_marks(self.about, kind))
+
+    @property
+    def single_sentences(self) -> bool:
+        """Whether it learned from single sentences, and loses some of a text of several."""
+        return bool(self.about.get(SINGLE_SENTENCES))
+
+    @property
+    def lowers_capitals(self) -> bool:
+        """Whether it reads sentences in capitals in small letters, as it never saw any."""
+        return self.about.get(READS_CAPITALS) is False
 
     @property
     def reads_terms(self) -> bool:

@@ -1,11 +1,13 @@
 """Translates texts of many sentences: splits them, translates, and puts them together."""
 
 import dataclasses
+import itertools
 import warnings
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 from kformer.arguments import as_texts, check_flag, stacklevel_of_user
+from kformer.inference.results import Translation
 from kformer.text.paragraphs.joining import Piece, join, with_sources
 from kformer.text.paragraphs.marks import piece_of_part
 from kformer.text.paragraphs.sentence_splitting import halves, split_pieces
@@ -64,8 +66,8 @@ class SplitTranslation:
     sentences: tuple[SentenceTranslation, ...]
 
 
-def check_split(split: Any, source_language: str | None, prefixes: Any = None):
-    """Checks the arguments of `translate` that depend on each other."""
+def check_split(split: Any, source_language: str | None, prefixes: Any = None) -> bool:
+    """Checks the arguments of `translate` that depend on each other; returns `split`."""
     if not check_flag("split", split) and source_language is not None:
         raise ValueError(
             "`source_language` is for `split`, which needs it to find the ends of sentences. "
@@ -76,6 +78,7 @@ def check_split(split: Any, source_language: str | None, prefixes: Any = None):
             "A prefix begins the translation of one sentence, so prefixes do not go with `split`. "
             "Received: prefixes, split=True."
         )
+    return split
 
 
 def translate_split(
@@ -162,6 +165,48 @@ def _joined(pieces: Sequence[Piece], answers) -> SplitTranslation:
     texts = [answers[piece.source].text if piece.source else "" for piece in pieces]
     flags = dict.fromkeys(flag for sentence in sentences for flag in sentence.flags)
     return SplitTranslation(join(pieces, texts), tuple(flags), sentences)
+
+
+def joined_translation(answer: SplitTranslation, known: Mapping[str, Translation]) -> Translation:
+    """Returns the translation of a text of several sentences.
+
+    Args:
+        known: The `Translation` of each sentence.
+    """
+    parts = [known[sentence.source] for sentence in answer.sentences]
+    qualities = [each.quality for each in answer.sentences if each.quality is not None]
+    return Translation(
+        answer.text,
+        sum(part.score for part in parts),
+        answer.flags,
+        _concatenated(part.tokens for part in parts),
+        _concatenated(part.source_tokens for part in parts),
+        _concatenated(part.token_log_probabilities for part in parts),
+        _diagonal([part.attention for part in parts]),
+        min(qualities, default=None),
+    )
+
+
+def _concatenated(several):
+    several = [*several]
+    if not several or None in several:
+        return None
+    return tuple(itertools.chain.from_iterable(several))
+
+
+def _diagonal(blocks):
+    """Returns the attention of several sentences: none from one to another."""
+    if len(blocks) < 2 or any(block is None for block in blocks):
+        return blocks[0] if len(blocks) == 1 else None
+    import numpy as np  # A client of a server needs none.
+
+    whole = np.zeros(np.sum([block.shape for block in blocks], axis=0), np.float32)
+    row = column = 0
+    for block in blocks:
+        rows, columns = block.shape
+        whole[row : row + rows, column : column + columns] = block
+        row, column = row + rows, column + columns
+    return whole
 
 
 def _one_line(text):

@@ -160,7 +160,7 @@ def _translated(model, texts, glossary=None):
             "truncated": "source cut" in best.flags,
             **({} if best.quality is None else {"quality": best.quality}),
         }
-        for best, *_ in model.translations(texts, details=False, glossary=glossary)
+        for best, *_ in model.translations(texts, details=False, split=False, glossary=glossary)
     ]
 
 

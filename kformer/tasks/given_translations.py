@@ -160,7 +160,11 @@ class GivenTranslations(PredictsTokens, TextModel):
             the decoder to the source.
         """
         check_text("text", text)
-        target = self.translate([text])[0] if target is None else check_text("target", target)
+        target = (
+            self.translate([text], split=False)[0]
+            if target is None
+            else check_text("target", target)
+        )
         source, tokenizer = self.source_rows([text]), self.target_tokenizer
         ids = tokenizer.tokenize([target])
         target_in, written = tokenizer.with_start(ids), tokenizer.with_end(ids)

@@ -51,7 +51,11 @@ def tune_search(
         [
             score(
                 translator.translate(
-                    sources, beam_size=beam_size, length_penalty=penalty, progress=progress
+                    sources,
+                    beam_size=beam_size,
+                    length_penalty=penalty,
+                    progress=progress,
+                    split=False,
                 ),
                 references,
             )

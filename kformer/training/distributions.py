@@ -238,7 +238,9 @@ class Teaching:
         number = self._search["beam_size"] if several else 1
         options = SearchOptions(**self._search, n_best=number)
         sources = [source for source, _ in pairs]
-        hypotheses = self._teacher.translations(sources, options, progress=progress, details=False)
+        hypotheses = self._teacher.translations(
+            sources, options, progress=progress, details=False, split=False
+        )
         references = [reference for _, reference in pairs]
         return [[self._best(*pair)] for pair in zip(hypotheses, references, strict=True)]
 

@@ -2,10 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import kformer
 from kformer import AnyTranslator, SearchOptions, Translation
+from kformer.inference.capitals import reads_capitals
 from kformer.inference.engine import Engine, Rated, SearchRequest
 from kformer.inference.facts import ModelFacts
 
@@ -167,3 +169,81 @@ def test_a_request_has_no_progress_and_no_warnings_for_terms(engine, translator)
     done = []
     translator.translations(["der hund"], glossary={"hund": "cat"}, progress=done.append)
     assert done == [1] and isinstance(engine.requests[0], SearchRequest)
+
+
+@pytest.fixture
+def learned_sentences():
+    """A translator that learned from single sentences without capitals."""
+    about = {"source_language": "de", "single_sentences": True, "reads_capitals": False}
+    return Scripted(Dictionary(WORDS, about=about, target_language="en"))
+
+
+def test_a_model_of_single_sentences_reads_them_one_by_one(learned_sentences, translator):
+    text = "Der hund. Die katze."
+    assert translator.translate(text, split=False) == translator.translate(text)
+    expected = translator.translate(text, split=True)
+    assert learned_sentences.translate(text) == expected
+    [best] = learned_sentences.translations(text)
+    assert best.text == expected
+    sentences = ("Der hund.", "Die katze.")
+    parts = [learned_sentences.translations(each, split=False)[0] for each in sentences]
+    assert best.score == sum(part.score for part in parts)
+    assert best.flags == ("unsure",)
+
+
+def test_several_answers_and_lines_as_they_are_have_no_sentences(learned_sentences):
+    text = "Der hund. Die katze."
+    for settings in ({"split": False}, {"n_best": 2, "beam_size": 2}, {"sample": True}):
+        learned_sentences.engine.facts = ModelFacts(
+            about=learned_sentences.facts.about, choices=None
+        )
+        learned_sentences.engine.search = lambda texts, _: [
+            [Translation(text, 0.0)] for text in texts
+        ]
+        [best, *_] = learned_sentences.translations(text, **settings)
+        assert best.text == text
+
+
+def test_the_facts_of_several_sentences_are_joined(learned_sentences):
+    attention = {"Eins.": np.ones((2, 3)), "Zwei Drei.": np.full((1, 2), 2.0)}
+
+    def search(texts, _):
+        return [
+            [
+                Translation(
+                    text.lower(),
+                    -1.0,
+                    tokens=tuple(text),
+                    source_tokens=(text,),
+                    token_log_probabilities=(-0.5,),
+                    attention=attention[text],
+                    quality=1 / len(text),
+                )
+            ]
+            for text in texts
+        ]
+
+    learned_sentences.engine.search = search
+    [best] = learned_sentences.translations("Eins. Zwei Drei.")
+    assert (best.text, best.score, best.quality) == ("eins. zwei drei.", -2.0, 0.1)
+    assert best.tokens == (*"Eins.", *"Zwei Drei.")
+    assert best.source_tokens == ("Eins.", "Zwei Drei.")
+    assert best.token_log_probabilities == (-0.5, -0.5)
+    assert best.attention.tolist() == [[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 2, 2]]
+
+
+def test_capitals_are_read_in_small_letters_by_a_model_that_never_saw_any(
+    learned_sentences, translator
+):
+    assert translator.translate("DER HUND") == "DER HUND"
+    assert learned_sentences.translate("DER HUND", split=False) == "DER DOG"  # "Der" is no word.
+    assert learned_sentences.translations(["SIEHT DIE KATZE. HUND"])[0][0].text.endswith("CAT HUND")
+    for text in ("HUND", "Der HUND", "der A", "A B", "123 456", "EU USA"):
+        assert learned_sentences.translate(text, split=False) == translator.translate(text)
+
+
+def test_whether_a_vocabulary_knows_capitals_shows_in_its_pieces():
+    small = ["▁hund", "▁katze", "▁sieht", "H", "U", "▁"]
+    assert not reads_capitals(small)
+    assert reads_capitals([*small, "▁HUND"])
+    assert reads_capitals(["H", "U"])  # Nothing is known of a vocabulary of characters.

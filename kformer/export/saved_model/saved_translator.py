@@ -191,7 +191,7 @@ class SavedTranslatorExport:
         translator = self._translator.into(languages[0] if languages else None)
         sources = examples_of(translator.tokenizer, texts)
         targets = Examples(
-            translator.translate(sources.sentences), self._translator.target_tokenizer
+            translator.translate(sources.sentences, split=False), self._translator.target_tokenizer
         )
         examples: dict[str, Examples | Codes]
         examples = {"text": sources, "source": sources, "target": targets}

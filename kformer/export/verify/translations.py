@@ -13,6 +13,7 @@ from kformer.decoding.decoder_step import DecoderStep
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.shortlist import Selection
 from kformer.export.verify.agreement import TIE, SearchAnswers, search_agreement
+from kformer.inference.capitals import in_small_letters, is_in_capitals
 from kformer.inference.quality_estimate import doubt_of
 from kformer.inference.search_options import SearchOptions
 from kformer.tasks.search_defaults import with_beams
@@ -91,12 +92,14 @@ class Translations:
         return self._in_turn(
             self._translator,
             texts,
-            lambda form, texts: form.translations(texts, options, details=False),
+            lambda form, texts: form.translations(texts, options, details=False, split=False),
         )
 
     def answers(self, model: Any, texts: Sequence[str]) -> list[str]:
         """Returns the answers of another form."""
-        return self._in_turn(model, texts, lambda form, texts: form.translations(texts))
+        return self._in_turn(
+            model, texts, lambda form, texts: form.translations(texts, split=False)
+        )
 
     def _in_turn(self, model, texts, translate):
         """Returns translations, and keeps their qualities for `figures`."""
@@ -149,13 +152,15 @@ class Translations:
         signatures = served.signatures
         options = with_beams(self._options)
         translator = self.for_text(self._translator, 0)
+        if translator.facts.lowers_capitals:  # A signature reads text as it is.
+            texts = [in_small_letters(text) if is_in_capitals(text) else text for text in texts]
         if self._languages:
             signatures = {
                 name: _into(signature, self._languages[0]) for name, signature in signatures.items()
             }
 
         def search(texts):
-            expected = translator.translations(texts, options, details=False)
+            expected = translator.translations(texts, options, details=False, split=False)
             best, text = [row[0].text for row in expected], tf.constant(texts)
             scores = signatures["score"](source=text, target=tf.constant(best))["log_probability"]
             scored = translator.score(texts, best)

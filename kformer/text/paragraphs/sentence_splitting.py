@@ -29,6 +29,8 @@ _MORE_ENDS = re.compile(
     r"[.!?…][)\]][\"”’»]?\s+(?=[^\W\d_])|[.!?…]\s+(?=\d{1,3}[.)]\s)"
     r"|[。！？](?:[」』”’]*\s*(?=[A-Za-z\d])|）\s*)"
 )
+# Words, with commas between them: of most sentences nothing else must be known.
+_ONE_SENTENCE = re.compile(r"[^\W\d_]{2,}(?:,? [^\W_]+)*[.!?]?")
 # Where a splitter takes a mark that opens a quotation for one that closes the sentence before.
 _MOST_MARKS = 4
 OPENED = re.compile(r"(?:(?<=\s)[\"'«»„“”‘’(\[{¿¡]|[「『（《〈【])+\Z")
@@ -63,6 +65,8 @@ def split_pieces(text: str, source_language: str | None = None) -> list[Piece]:
     `split_sentences`.
     """
     code = _code(source_language)
+    if _ONE_SENTENCE.fullmatch(check_text("text", text)):
+        return [Piece("", text, "")]
     known = abbreviations_of(code)
     return with_sources(
         piece_of(sentence, place == 0, known)

@@ -93,7 +93,7 @@ class TranslationScores(ValidationCallback):
     def on_validation(self, epoch: float, logs: dict):
         """Adds the scores to the logs."""
         translations = self.translator.translate(
-            self.sources, beam_size=self.beam_size, batch_size=_BATCH_SIZE
+            self.sources, beam_size=self.beam_size, batch_size=_BATCH_SIZE, split=False
         )
         logs["val_bleu"] = score_with(self._bleu, translations, self.references).value
         logs["val_chrf"] = score_with(self._chrf, translations, self.references).value

@@ -1,6 +1,7 @@
 """The translator that a run trains, with random weights or another model's; its text and report."""
 
 import dataclasses
+import itertools
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -9,12 +10,16 @@ from typing import Any
 import keras
 
 from kformer.backend import is_tensorflow
+from kformer.inference.capitals import ABOUT as READS_CAPITALS
+from kformer.inference.capitals import is_in_capitals
+from kformer.inference.facts import SINGLE_SENTENCES
 from kformer.inference.quality_estimate import MIN_PAIRS
 from kformer.inference.source_marks import ABOUT, KINDS, symbols_of
 from kformer.inference.zero_shot import facts_of, zero_shot_directions
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
+from kformer.text.paragraphs.sentence_splitting import split_sentences
 from kformer.text.scores import bleu_metric, chrf_metric, signature_of
 from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
@@ -28,6 +33,7 @@ from kformer.training.data.translation_dataset import translation_windows
 from kformer.training.kinds.translation_task import TranslationTask
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.noise_rates import noise_rates
 from kformer.training.recipes.pace import pace_of
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
 from kformer.training.run.fine_tuning import (
@@ -43,6 +49,8 @@ from kformer.training.shards.passes import Reading
 from kformer.training.shards.shards_dataset import ShardBatches
 
 _SCORES = (MaskedAccuracy, Perplexity)
+_LINES = 2000  # Of a source, that show what kind of text it is.
+_FEW = 0.02  # Share of lines from which a model learns nothing about others of their kind.
 _SAMPLE = 100  # Sentences of the validation text that show whether a model is of use.
 
 
@@ -187,7 +195,7 @@ def scores_of_sample(task: Any, translator: Translator) -> tuple[float, float] |
             warn_without_words(targets, bleu_tokenizer(*language))
         except (UserWarning, ValueError):
             return None
-    translations = translator.translate(list(sources))
+    translations = translator.translate(list(sources), split=False)
     metrics = bleu_metric(*language), chrf_metric()
     return tuple(metric.corpus_score(translations, [targets]).score for metric in metrics)
 
@@ -196,7 +204,7 @@ def new_model(prepared: Prepared[TranslationTask], rising_steps: int) -> Transla
     """Returns the translator of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
     task, (tokenizer, target_tokenizer) = prepared.task, prepared.tokenizers
     start = task.options.warm_start
-    return new_translator(
+    translator = new_translator(
         prepared.recipe,
         tokenizer,
         None if start is None else Translator.load(start),
@@ -206,6 +214,22 @@ def new_model(prepared: Prepared[TranslationTask], rising_steps: int) -> Transla
         task.all_directions,
         task.options.marks,
     )
+    translator.about |= _facts_of_sources(prepared)
+    return translator
+
+
+def _facts_of_sources(prepared):
+    """Returns what the sources show of a model that learned from them, for its metadata."""
+    files, noise = prepared.task.training.source, noise_rates(prepared.recipe.noise)
+    lines = [line for file in files for line in itertools.islice(read_lines(file), _LINES)]
+    if not lines:
+        return {}
+    several = sum(len(split_sentences(line)) > 1 for line in lines)
+    capitals = sum(map(is_in_capitals, lines))
+    return {
+        SINGLE_SENTENCES: "join" not in noise and several <= _FEW * len(lines),
+        READS_CAPITALS: "upper" in noise or capitals > _FEW * len(lines),
+    }
 
 
 def recipe_from(

@@ -63,7 +63,7 @@ def test_a_sentence_over_the_limit_is_split_and_nothing_is_cut(translator):
 
 def test_what_does_not_go_together_is_refused(translator, toy_translator):
     with pytest.raises(ValueError, match="Received: source_language='de', split=False"):
-        translator.translate(["wir"], source_language="de")
+        translator.translate(["wir"], source_language="de", split=False)
     with pytest.raises(TypeError, match="Received: texts=7"):
         translator.split_translations(7)
     with pytest.raises(ValueError, match="Received: prefixes, split=True"):
