@@ -102,7 +102,7 @@ class RouteEngine(Engine):
     def __init__(self, translators: Sequence[AnyTranslator]):
         *self._before, last = translators
         self._last, facts = last.engine, last.facts
-        about = {
+        about: dict[str, Any] = {
             "source_language": translators[0].source_language,
             "target_language": facts.target_language,
         }

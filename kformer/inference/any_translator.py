@@ -152,9 +152,9 @@ class AnyTranslator:
             answers = into._split(texts, search, source_language, batch_size, progress, glossary)
             return [answer.text for answer in answers]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
-        found = into._search(texts, request, glossary)
-        best = [best.text for best, *_ in found.candidates]
-        return [text.upper() if i in found.raised else text for i, text in enumerate(best)]
+        outcome = into._search(texts, request, glossary)
+        best = [best.text for best, *_ in outcome.candidates]
+        return [text.upper() if i in outcome.raised else text for i, text in enumerate(best)]
 
     @text_or_texts
     def translations(
@@ -290,19 +290,19 @@ class AnyTranslator:
 
     def _finished(self, texts, request, glossary, details):
         """Returns the `Translation`s of each text, with all flags."""
-        found = self._search(texts, request, glossary)
-        answers = self.engine.finished(found.candidates, found.request, details)
-        for number in found.missed:
+        outcome = self._search(texts, request, glossary)
+        answers = self.engine.finished(outcome.candidates, outcome.request, details)
+        for number in outcome.missed:
             best, *more = answers[number]
             answers[number] = [with_flag(best, TERM_MISSED), *more]
-        for number in found.raised:
+        for number in outcome.raised:
             answers[number] = [
                 dataclasses.replace(each, text=each.text.upper()) for each in answers[number]
             ]
         return answers
 
     def _search(self, texts, request, glossary):
-        """Returns the `_Found` of texts, each of which the model reads at once."""
+        """Returns the `_Outcome` of texts, each of which the model reads at once."""
         check_integer("batch_size", request.batch_size, least=1)
         texts = as_texts(texts, "texts")
         glossary = self._checked(glossary, request.options, request.prefixes)
@@ -316,18 +316,18 @@ class AnyTranslator:
         if glossary is not None:
             candidates = engine.search_terms(texts, glossary, request)
             if candidates is not None:
-                return _Found(candidates, request, [], raised)
+                return _Outcome(candidates, request, [], raised)
         marked = marked_sources(glossary, texts, facts.about)
         candidates = engine.search(marked, request)
         if glossary is None:
-            return _Found(candidates, request, [], raised)
+            return _Outcome(candidates, request, [], raised)
         search = TermSearch(engine, facts, marked, request)
         forced = search.forced(glossary, texts, [best.text for best, *_ in candidates])
         for number, outcome in forced.items():
             if outcome.answer is not None:
                 candidates[number] = [outcome.answer]
-        missed = [number for number, outcome in forced.items() if outcome.missed]
-        return _Found(candidates, request, missed, raised)
+        missed = [number for number, each in forced.items() if each.missed]
+        return _Outcome(candidates, request, missed, raised)
 
     def _checked(self, glossary, options, prefixes=None):
         """Returns the `kformer.Glossary` of an argument, or None."""
@@ -354,7 +354,7 @@ class AnyTranslator:
         return prefixes
 
 
-class _Found(NamedTuple):
+class _Outcome(NamedTuple):
     """The outcome of a search.
 
     Attributes:
