@@ -1,15 +1,17 @@
 """The translator's answers to the texts of a document: each distinct text is asked for once.
 
-A text is first translated with its placeholders, which a model may copy. If an answer does not have
-each of them exactly as often, or has one more, the text is translated again without them. A model
-that was trained with placeholders reads them as symbols. If nearly all of the first answers fail,
+A text is first translated with its placeholders, for which names such as "X1" stand: models copy
+names, and give them place, case and preposition, but few copy "{name}", which a vocabulary may not
+even spell. A model that was trained with placeholders reads them as symbols. If the answers to the
+first texts lack names, their placeholders are tried as they are, which is what a function gets at
+once. A placeholder that an answer does not have exactly as often is left out of the text, which is
+translated again, and put back beside the words around it. If nearly all of the first answers fail,
 further texts are translated without placeholders at once.
 
 Amounts such as "£2.8bn" stay in the text. A text whose answer lacks the digits of one is translated
 again without its amounts, which are then put back.
 """
 
-import dataclasses
 import itertools
 import re
 import warnings
@@ -26,13 +28,17 @@ from kformer.inference.search_options import SearchOptions
 from kformer.inference.source_marks import (
     PLACEHOLDER_SYMBOLS,
     PLACEHOLDERS,
+    SYMBOLS,
     without_marks,
 )
 from kformer.inference.splitting import SplitTranslation, translate_split
 
 _ALIGNED = 1000  # Sentences that are aligned, if so many are not in texts with codes.
-_TRIED = 16  # Texts with placeholders after which a translator is known not to copy them,
-_HOPELESS = 7 / 8  # if more than this share of the answers fail.
+_TRIED = 16  # Texts with placeholders after which it is known how a translator copies them,
+_HOPELESS = 7 / 8  # and that it does not, if more than this share of the answers fail.
+_ENOUGH = 1 / 8  # Share of failures from which on another way is tried.
+_LETTERS = "XYZQWV"  # Of names; the first one that none in the text has.
+_NAME = re.compile(rf"[{_LETTERS}](?=\d)")
 _CELLS = 1_000_000  # Pairs of words that are aligned together: 8 MB for an array of them.
 
 
@@ -90,6 +96,11 @@ class Answers:
         self._split = _splitter(translator, source_language, target_language, glossary, options)
         self._align = translator.align if translator.facts.aligns else None
         self._reads_symbols = PLACEHOLDERS in translator.facts.source_marks
+        # The ways to show placeholders, the best first, until one is chosen.
+        self._ways = [_by_names, _as_they_are] if translator.facts.takes_names else [_as_they_are]
+        if self._reads_symbols:
+            self._ways = [_by_symbols]
+        self._way_of: dict[str, Callable[[TakenText], TakenText]] = {}  # Of texts with some.
         self._known: dict[str, SplitTranslation] = {}
         self._tried = self._failed = 0  # Answers to texts with placeholders.
         self._pairs: dict[tuple[str, str], SentencePair] = {}
@@ -98,28 +109,37 @@ class Answers:
     def ask(self, texts: Iterable[TakenText]):
         """Translates the texts that are not known yet, in one call or a few."""
         texts = [*texts]
-        self.asked += len({taken.text for taken in texts}.difference(self._known))
-        shown = [taken for taken in texts if taken.has_shown]
-        first, rest = [*shown], []
-        if self._tried < _TRIED:
-            first, rest = shown[:_TRIED], shown[_TRIED:]
-        self._try([*(taken for taken in texts if not taken.has_shown), *first])
-        self._try(rest)
-        self._translate([taken.without_shown() for taken in texts if self._fails(taken)])
-        self._translate([self._choose(taken) for taken in texts])
+        plain = [taken for taken in texts if not taken.has_shown]
+        shown = {t.text: t for t in texts if t.has_shown and t.text not in self._way_of}
+        self.asked += len(shown) + len({taken.text for taken in plain}.difference(self._known))
+        new = [*shown.values()]
+        first = _TRIED if self._tried < _TRIED else 0
+        self._translate([*plain, *map(self._ways[0], new[:first])])
+        self._choose_way(new[:first])
+        is_hopeless = self._tried >= _TRIED and self._failed > _HOPELESS * self._tried
+        way = TakenText.without if is_hopeless else self._ways[0]
+        self._way_of |= dict.fromkeys([taken.text for taken in new[first:]], way)
+        self._translate(map(self._shown, new[first:]))
+        self._translate(map(self._without_lost, new))
+        self._translate(map(self._choose, texts))
+        self._translate(map(self._choose, texts))  # Also of those without amounts.
         self._align_all(texts)
 
-    def _try(self, texts):
-        """Translates texts with their placeholders, unless the translator does not copy them."""
-        tried = [taken for taken in texts if not (taken.has_shown and self._is_hopeless)]
-        new = [taken for taken in tried if taken.has_shown and taken.text not in self._known]
-        self._translate(tried)
-        self._tried += len(new)
-        self._failed += sum(map(self._fails, new))
-
-    @property
-    def _is_hopeless(self):
-        return self._tried >= _TRIED and self._failed > _HOPELESS * self._tried
+    def _choose_way(self, texts):
+        """Translates the first texts with placeholders in each way; chooses the best one."""
+        if not texts:
+            return
+        failures = []
+        for way in self._ways:
+            self._translate(map(way, texts))
+            failures.append(sum(map(self._fails, map(way, texts))))
+            if failures[-1] <= _ENOUGH * len(texts):
+                break
+        best = min(range(len(failures)), key=failures.__getitem__)
+        self._way_of |= dict.fromkeys([taken.text for taken in texts], self._ways[best])
+        self._tried += len(texts)
+        self._failed += failures[best]
+        self._ways.insert(0, self._ways.pop(best))
 
     def answer(self, taken: TakenText) -> Answer:
         """Returns the answer to a text that was asked for."""
@@ -128,6 +148,7 @@ class Answers:
         text = translation.text
         if self._adds(taken, text):
             text = self._syntax.sub("", self._spaced_syntax.sub("", text))
+            text = without_marks(text) if self._reads_symbols else text
         text = taken.without_placeholders(text)
         pairs = (
             self._pairs.get((sentence.source, sentence.text))
@@ -136,41 +157,48 @@ class Answers:
         )
         return Answer(taken, text, tuple(pairs), translation.flags)
 
+    def _shown(self, taken):
+        """Returns the text as a translator first reads it."""
+        return self._way_of[taken.text](taken) if taken.has_shown else taken
+
+    def _without_lost(self, taken):
+        """Returns the text without the placeholders that the answer to it lacks."""
+        shown = self._shown(taken)
+        return shown.without(shown.lost(self._known[shown.text].text))
+
     def _choose(self, taken):
         """Returns the text without what the answers to it lack."""
-        if self._fails(taken):
-            taken = taken.without_shown()
+        if taken.has_shown:
+            chosen = self._shown(taken)
+            if self._fails(chosen):
+                chosen = self._without_lost(taken)
+            taken = taken.without() if self._fails(chosen) else chosen
         amounts = taken.amounts
-        if amounts and lacks_amounts(amounts, self._known[taken.text].text):
+        answer = self._known.get(taken.text)
+        if amounts and answer and lacks_amounts(amounts, answer.text):
             taken = taken.without_amounts()
         return taken
 
     def _fails(self, taken):
         if not taken.has_shown:
             return False
-        if taken.text not in self._known:
-            return True
         text = self._known[taken.text].text
-        return taken.copies(text) is None or self._adds(taken, text)
+        return bool(taken.lost(text)) or self._adds(taken, text)
 
     def _adds(self, taken, translation):
         """Returns whether a translation has more placeholders of a program than its text."""
-        return len(self._syntax.findall(translation)) > len(self._syntax.findall(taken.text))
+        pattern = SYMBOLS if self._reads_symbols else self._syntax
+        return len(pattern.findall(translation)) > len(pattern.findall(taken.text))
 
     def _translate(self, texts):
         """Translates `TakenText`s that are not known."""
-        unknown = {taken.text: taken for taken in texts if taken.text not in self._known}
+        unknown = [*dict.fromkeys(taken.text for taken in texts if taken.text not in self._known)]
         if not unknown:
             return
-        symbols = [
-            _with_symbols(taken, PLACEHOLDER_SYMBOLS if self._reads_symbols else ())
-            for taken in unknown.values()
-        ]
         with warnings.catch_warnings():  # The numbers in it are of texts, not of lines.
             warnings.filterwarnings("ignore", r"Text \d+ has a sentence that is too long")
-            answers = self._split([text for text, _ in symbols])
-        for text, answer, (_, shown) in zip(unknown, answers, symbols, strict=True):
-            self._known[text] = _restored(answer, shown) if shown else answer
+            answers = self._split([*unknown])
+        self._known |= zip(unknown, answers, strict=True)
 
     def _align_all(self, texts):
         """Aligns the words of sentences in texts with codes, together with other sentences."""
@@ -201,30 +229,21 @@ class Answers:
                 self._pairs[pair] = SentencePair(*pair, weights)
 
 
-def _with_symbols(taken, symbols):
-    """Returns a text with symbols for placeholders, and what each symbol stands for."""
-    free, parts, done, meanings = iter(symbols), [], 0, {}
-    for code in taken.codes:
-        if code.is_copy and (symbol := next(free, None)):
-            parts += [taken.text[done : code.start], symbol]
-            done, meanings[symbol] = code.end, code.code.shown
-    return "".join([*parts, taken.text[done:]]), meanings
+def _as_they_are(taken):
+    return taken
 
 
-def _restored(answer, shown):
-    """Returns a `SplitTranslation` with placeholders in place of their symbols."""
-    table = str.maketrans(shown)
+def _by_symbols(taken):
+    return taken.named(PLACEHOLDER_SYMBOLS)
 
-    def restored(text):
-        return without_marks(text.translate(table))
 
-    sentences = tuple(
-        dataclasses.replace(
-            sentence, source=restored(sentence.source), text=restored(sentence.text)
-        )
-        for sentence in answer.sentences
-    )
-    return dataclasses.replace(answer, text=restored(answer.text), sentences=sentences)
+def _by_names(taken):
+    """Returns a text with names for its placeholders: no others in it begin with their letter."""
+    taken_letters = {*_NAME.findall(taken.text)}
+    letter = next((letter for letter in _LETTERS if letter not in taken_letters), None)
+    if letter is None:
+        return taken.without()
+    return taken.named([f"{letter}{number}" for number in range(1, 1 + len(taken.codes))])
 
 
 def _groups(pairs):
@@ -257,6 +276,7 @@ class PlainTranslator:
 
     facts = ModelFacts(
         target_languages=None,
+        takes_names=False,
         no_terms="A glossary needs a translator of `kformer.load`, an ensemble or a client of a "
         "server. Received: glossary with a function.",
     )

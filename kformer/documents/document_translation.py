@@ -346,7 +346,7 @@ class _Work:
             self._flags.append((piece.line, answer.flags))
         reason = piece.reason or ("" if answer.text.strip() else "its translation is empty")
         if self.memory and not reason:
-            self.memory.add(taken.text, answer.text)
+            self.memory.add(taken.text, answer.taken.written(answer.text))
         if not reason and not answer.is_unchanged:
             try:
                 placed = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)

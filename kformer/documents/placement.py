@@ -8,7 +8,7 @@ are where `WordPlaces` finds the words around them.
 import bisect
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kformer.documents.segments import Code, Role, partners
@@ -24,13 +24,17 @@ class _Taken(NamedTuple):
 
     Attributes:
         code: `Code`.
+        number: Its number among the codes.
         start, end: The place of its shown text.
+        shown: This text: its own, or a name that stands for it.
         spaced: Whether there is white space, or nothing, before it and behind it.
     """
 
     code: Code
+    number: int
     start: int
     end: int
+    shown: str
     spaced: tuple[bool, bool]
 
     @property
@@ -63,20 +67,26 @@ class TakenText:
 
     Args:
         parts: Texts and codes of the segment.
-        with_shown: Whether the text has the shown texts of the codes, which a translator may copy.
+        names: Names that stand for the codes with a shown text, in their order; None for the shown
+            texts themselves. A code for which there is no name is not shown.
+        bare: Numbers of the codes that are not shown; None for all.
         with_amounts: Whether amounts are text, and no codes.
 
     Attributes:
-        text: The text.
+        text: The text, which a translator reads.
         codes: The codes, as `_Taken`.
         amounts: The amounts in the text.
     """
 
     def __init__(
-        self, parts: Sequence[str | Code], with_shown: bool = True, with_amounts: bool = True
+        self,
+        parts: Sequence[str | Code],
+        names: Sequence[str] | None = None,
+        bare: frozenset[int] | None = frozenset(),
+        with_amounts: bool = True,
     ):
         self.parts = parts
-        self._shown, self._amounts = with_shown, with_amounts
+        self._names, self._bare, self._amounts = names, bare, with_amounts
         self.amounts = [
             part.shown
             for part in parts
@@ -87,25 +97,45 @@ class TakenText:
 
     @property
     def has_shown(self) -> bool:
-        """Whether the text has the shown text of a code."""
+        """Whether the text has the shown text, or the name, of a code."""
         return any(taken.is_copy for taken in self.codes)
 
-    def without_shown(self) -> "TakenText":
-        """Returns the text without the shown texts of codes."""
-        return TakenText(self.parts, False, self._amounts)
+    def named(self, names: Sequence[str]) -> "TakenText":
+        """Returns the text with names in place of the shown texts of codes."""
+        return TakenText(self.parts, names, self._bare, self._amounts)
+
+    def without(self, numbers: Iterable[int] | None = None) -> "TakenText":
+        """Returns the text without some of its shown codes; None for all of them."""
+        bare = None if numbers is None or self._bare is None else self._bare.union(numbers)
+        return TakenText(self.parts, self._names, bare, self._amounts)
 
     def without_amounts(self) -> "TakenText":
         """Returns the text without its amounts, which are codes."""
-        return TakenText(self.parts, self._shown, with_amounts=False)
+        return TakenText(self.parts, self._names, self._bare, with_amounts=False)
+
+    def written(self, translation: str) -> str:
+        """Returns a translation of the text with the shown texts of codes for their names."""
+        if self._names is None:
+            return translation
+        places = self.copies(translation)
+        pieces, done = [], 0
+        for number, (start, end) in sorted(places.items(), key=lambda item: item[1]):
+            pieces += [translation[done:start], self.codes[number].code.shown]
+            done = end
+        return "".join([*pieces, translation[done:]])
 
     def without_placeholders(self, translation: str) -> str:
         """Returns a translation without placeholders that would be there twice with the codes."""
-        if self._shown:
+        if self._bare == frozenset():
             return translation
-        shown = {taken.code.shown: taken.code for taken in self.codes if taken.code.is_text}
-        for code in itertools.islice(filter(lambda code: code.shown, shown.values()), _MOST_SHOWN):
+        shown = {
+            taken.code.shown: taken.code
+            for taken in self.codes
+            if taken.code.is_text and not taken.is_copy
+        }
+        for text in itertools.islice(filter(None, shown), _MOST_SHOWN):
             for _ in range(_MOST_PASSES):
-                spans = _occurrences(translation, code)
+                spans = _occurrences(translation, text)
                 if not spans:
                     break
                 translation = _Left(translation, spans).text
@@ -113,7 +143,7 @@ class TakenText:
 
     def _take_out(self):
         pieces, length, last, is_gap = [], 0, "", False
-        spaced = self._spaced()
+        spaced, names = self._spaced(), None if self._names is None else iter(self._names)
         for part, beside in zip(self.parts, spaced, strict=True):
             if isinstance(part, str):
                 if is_gap and (not last or last.isspace()) and part[0].isspace():
@@ -125,9 +155,8 @@ class TakenText:
             elif part.is_amount and self._amounts:
                 text, is_gap = part.shown, False
             else:
-                is_shown = part.share is not None or (self._shown and not part.is_amount)
-                text = part.shown if is_shown else ""
-                self.codes.append(_Taken(part, length, length + len(text), beside))
+                number, text = len(self.codes), self._shown_of(part, len(self.codes), names)
+                self.codes.append(_Taken(part, number, length, length + len(text), text, beside))
                 is_gap = is_gap or (part.role is Role.ALONE and not text)
             if text:
                 pieces.append(text)
@@ -135,6 +164,13 @@ class TakenText:
         if is_gap and last == " ":
             self._drop_last_space(pieces, length)
         return "".join(pieces)
+
+    def _shown_of(self, code, number, names):
+        """Returns the text that stands for a code, and takes its name."""
+        if code.share is not None or not code.shown or code.is_amount:
+            return "" if code.is_amount else code.shown
+        name = code.shown if names is None else next(names, "")
+        return "" if self._bare is None or number in self._bare else name
 
     def _drop_last_space(self, pieces, length):
         """Takes the space at the end of the text away; returns the new length."""
@@ -153,33 +189,43 @@ class TakenText:
         behind = _ends_in_space(reversed(self.parts), 0)
         return [*zip(before, reversed(behind), strict=True)]
 
-    def copies(self, translation: str) -> dict[int, tuple[int, int]] | None:
-        """Returns where the translation has the shown text of each code, by the code's place.
+    def copies(self, translation: str) -> dict[int, tuple[int, int]]:
+        """Returns where the translation has the text of each code, by the code's number.
 
-        None if it has one of them more or less often than the text, or two overlap.
+        Of a text that it has more or less often than the source, no place is known.
         """
         by_shown: dict[str, list[int]] = {}
-        for number, taken in enumerate(self.codes):
+        for taken in self.codes:
             if taken.is_copy:
-                by_shown.setdefault(taken.code.shown, []).append(number)
+                by_shown.setdefault(taken.shown, []).append(taken.number)
         if len(by_shown) > _MOST_SHOWN:
-            return None
+            return {}
         places: dict[int, tuple[int, int]] = {}
-        for numbers in by_shown.values():
-            code = self.codes[numbers[0]].code
-            sources, targets = _occurrences(self.text, code), _occurrences(translation, code)
+        is_name = self._names is not None
+        for shown, numbers in by_shown.items():
+            sources = _occurrences(self.text, shown, is_name)
+            targets = _occurrences(translation, shown, is_name)
             if len(sources) != len(targets):
-                return None
+                continue
             starts = [start for start, _ in sources]
             for number in numbers:
                 start = self.codes[number].start
                 index = bisect.bisect_left(starts, start)
-                if starts[index : index + 1] != [start]:
-                    return None
-                places[number] = targets[index]
-        ends = sorted(places.values())
-        overlap = any(after[0] < before[1] for before, after in itertools.pairwise(ends))
-        return None if overlap else places
+                if starts[index : index + 1] == [start]:
+                    places[number] = targets[index]
+        done = 0
+        for number, (start, end) in sorted(places.items(), key=lambda item: item[1]):
+            if start < done:  # Two overlap.
+                del places[number]
+            done = max(done, end)
+        return places
+
+    def lost(self, translation: str) -> list[int]:
+        """Returns the numbers of the codes whose text the translation does not have."""
+        places = self.copies(translation)
+        return [
+            taken.number for taken in self.codes if taken.is_copy and taken.number not in places
+        ]
 
     def put_back(
         self,
@@ -192,7 +238,7 @@ class TakenText:
         Args:
             ordered: Whether the codes must keep their order.
         """
-        copies = self.copies(translation) or {}
+        copies = self.copies(translation)
         places = WordPlaces(self.text, translation, sentences)
         left = _Left(translation, copies.values())
         pairs, is_nested = partners([taken.code for taken in self.codes])
@@ -240,12 +286,14 @@ class _Left:
         return self._left[copy] + max(place - self._ends[copy], 0)
 
 
-def _occurrences(text, code):
-    """Returns the start and end of each copy of a code in a text."""
-    spans, place, length = [], 0, len(code.shown)
-    while (place := text.find(code.shown, place)) >= 0:
-        spans.append((place, place + length))
-        place += length
+def _occurrences(text, shown, is_name=False):
+    """Returns the start and end of each copy of a shown text, or of a name, in a text."""
+    spans, place, length = [], 0, len(shown)
+    while (place := text.find(shown, place)) >= 0:
+        end = place + length
+        if not (is_name and text[end : end + 1].isdigit()):  # "X1" is no part of "X12".
+            spans.append((place, end))
+        place = end
     return spans
 
 

@@ -39,6 +39,7 @@ class ModelFacts:
         scores_tokens: Whether it gives the log-probability of each token of them, too.
         continues: Whether it goes on behind a given beginning of a translation.
         aligns: Whether it has the method `align` of `kformer.Translator`.
+        takes_names: Whether names such as "X1" may stand for placeholders in its texts.
         no_terms: Why it cannot search for terms, for a message; None if it can.
         quality_estimate: `QualityEstimate` of its translations; None for none.
     """
@@ -57,6 +58,7 @@ class ModelFacts:
     scores_tokens: bool = False
     continues: bool = False
     aligns: bool = False
+    takes_names: bool = True
     no_terms: str | None = _NO_TERMS
     quality_estimate: "QualityEstimate | None" = None
 

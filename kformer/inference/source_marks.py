@@ -21,6 +21,7 @@ ABOUT = "source_marks"  # The name, in the metadata of a model, of the kinds tha
 TERM_BEGIN, TERM_END = "\ue000", "\ue001"  # Before and behind the translation of a term.
 PLACEHOLDER_SYMBOLS = tuple(map(chr, range(0xE010, 0xE018)))  # For those of one sentence.
 _SYMBOLS = {TERMS: (TERM_BEGIN, TERM_END), PLACEHOLDERS: PLACEHOLDER_SYMBOLS}
+SYMBOLS = re.compile("[\ue010-\ue017]")  # Of placeholders.
 _ANY = re.compile("[\ue000\ue001\ue010-\ue017]")
 
 

@@ -66,6 +66,7 @@ HOSTILE = {
         ('"', "a", ""),
         ("", "a/", ""),
     ],
+    "asking._NAME": [("", "X", "")],
     "character_sets._KNOWN": [("iso8859-", "1", "x"), ("iso2022_jp", "_a", "-"), ("mac", "a", "-")],
     "gettext_catalogs._CHARSET": [
         (b"", b'"Content-Type:', b""),
@@ -189,7 +190,9 @@ HOSTILE = {
         ("", ".", "x"),
     ],
     "sentence_splitting._OF_CODE": [("", "-", "x")],
+    "sentence_splitting._ONE_SENTENCE": [("aa", " a", ";"), ("aa", "a", ";"), ("aa", ", a", ";")],
     "sentence_splitting._WHITE_SPACE": [SPACES],
+    "source_marks.SYMBOLS": [("", "\ue010", ""), ("", "a", "")],
     "source_marks._ANY": [("", "\ue000", ""), ("", "a", "")],
     "string_catalogs._INDENT": [SPACES],
     "string_catalogs._LINE_END": [("", "\n", ""), ("", "a", "")],
