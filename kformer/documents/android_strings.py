@@ -59,7 +59,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
 
 def _switch(builder, token):
     if token.kind == "open-cdata":
-        builder.switch(_without_escapes, lambda _: escaping(_escaped))
+        builder.switch(_without_escapes, lambda _: _writing(str))
     else:
         builder.switch(_unescape, _writer)
 
@@ -96,11 +96,16 @@ def _without_escapes(text):
     return paired(_ESCAPE.sub(character, collapsed(text)))
 
 
-def _escaped(text):
-    escaped = text.translate(_ESCAPES)
-    return f"\\{escaped}" if escaped.startswith(("@", "?")) else escaped
-
-
 def _writer(raw):
-    escape = xml_escape(raw)
-    return escaping(lambda text: escape(_escaped(text)))
+    return _writing(xml_escape(raw))
+
+
+def _writing(escape):
+    """Returns a `Write`; only at the beginning of a string do "@" and "?" mean a resource."""
+    write = escaping(lambda text: escape(text.translate(_ESCAPES)))
+
+    def written(chunks):
+        begins = chunks and not chunks[0].is_code and chunks[0].content.startswith(("@", "?"))
+        return "\\" * bool(begins) + write(chunks)
+
+    return written

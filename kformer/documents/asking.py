@@ -95,9 +95,10 @@ class Answers:
         self._spaced_syntax = re.compile(rf" (?:{syntax.pattern})(?=[ .,;:!?…)]|$)", syntax.flags)
         self._split = _splitter(translator, source_language, target_language, glossary, options)
         self._align = translator.align if translator.facts.aligns else None
+        self._is_model = translator.facts.takes_names
         self._reads_symbols = PLACEHOLDERS in translator.facts.source_marks
         # The ways to show placeholders, the best first, until one is chosen.
-        self._ways = [_by_names, _as_they_are] if translator.facts.takes_names else [_as_they_are]
+        self._ways = [_by_names, _as_they_are] if self._is_model else [_as_they_are]
         if self._reads_symbols:
             self._ways = [_by_symbols]
         self._way_of: dict[str, Callable[[TakenText], TakenText]] = {}  # Of texts with some.
@@ -150,11 +151,14 @@ class Answers:
             text = self._syntax.sub("", self._spaced_syntax.sub("", text))
             text = without_marks(text) if self._reads_symbols else text
         text = taken.without_placeholders(text)
-        pairs = (
+        pairs = [
             self._pairs.get((sentence.source, sentence.text))
             or SentencePair(sentence.source, sentence.text)
             for sentence in translation.sentences
-        )
+        ]
+        if self._is_model and pairs and text.startswith(pairs[0].target):
+            first = pairs[0]._replace(target=_with_capital(pairs[0].source, pairs[0].target))
+            text, pairs[0] = first.target + text[len(first.target) :], first
         return Answer(taken, text, tuple(pairs), translation.flags)
 
     def _shown(self, taken):
@@ -244,6 +248,19 @@ def _by_names(taken):
     if letter is None:
         return taken.without()
     return taken.named([f"{letter}{number}" for number in range(1, 1 + len(taken.codes))])
+
+
+def _with_capital(source, translation):
+    """Returns a translation with a capital at its beginning if the source has one: "Chave API".
+
+    A word with a capital inside, such as "iPhone", stays, and so does one that was copied.
+    """
+    words = translation.split(maxsplit=1)
+    if not source[:1].isupper() or not words or not words[0].islower():
+        return translation
+    capital = translation[0].upper()
+    is_copied = words[0] in source.split()
+    return translation if is_copied or len(capital) != 1 else capital + translation[1:]
 
 
 def _groups(pairs):

@@ -148,10 +148,22 @@ class WordPlaces:
 
 
 def _only_place(text, source, target):
-    begin = target.find(text)
-    if begin < 0 or target.find(text, begin + 1) >= 0 or source.count(text) != 1:
+    """Returns the place in the target of words that both texts have once, as whole words."""
+    [*places] = itertools.islice(_whole(text, target), 2)
+    if len(places) != 1 or len([*itertools.islice(_whole(text, source), 2)]) != 1:
         return None
-    return begin, begin + len(text)
+    return places[0]
+
+
+def _whole(text, within):
+    """Yields where a text is that is no part of a longer word."""
+    place = within.find(text)
+    while place >= 0:
+        end = place + len(text)
+        sides = within[place - 1 : place + 1] if place else "", within[end - 1 : end + 1]
+        if not any(len(side) == 2 and side.isalnum() for side in sides):
+            yield place, end
+        place = within.find(text, place + 1)
 
 
 # Words of a sentence that is aligned; of longer ones, they are counted in proportion.

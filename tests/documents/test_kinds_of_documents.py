@@ -190,6 +190,19 @@ def test_strings_of_android_keep_escapes_references_and_placeholders(folder):
     ElementTree.fromstring(output)
 
 
+def test_only_the_beginning_of_an_android_string_is_escaped_as_no_reference(folder):
+    content = "<resources><string name='a'>open %1$s?</string></resources>"
+    output = translated(folder, "strings.xml", content, upper)[0].decode()
+    assert output == content.replace("open", "OPEN")
+
+    def swapped(texts):
+        return [" ".join(reversed(text.split())) for text in texts]
+
+    content = "<resources><string name='a'>home @x now</string></resources>"
+    output = translated(folder, "strings.xml", content.replace(" now", ""), swapped)[0].decode()
+    assert ">\\@x home<" in output
+
+
 def test_strings_of_apple_keep_keys_comments_and_encoding(folder):
     text = '/* say "x" */\r\n"key" = "Say \\"%@\\"\\n";\r\n// a = b;\r\n'
     text += 'word = "\\U00e9a";\r\n"alone";\r\n'

