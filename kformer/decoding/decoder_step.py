@@ -45,6 +45,8 @@ class DecoderStep(Step):
         max_length: int or int32 tensor, largest number of positions T.
         beams: Number of beams K.
         runtime: `kformer.decoding.runtime.Runtime`.
+        layer: Index of the layer whose attention to the source the outputs have.
+        head: Index of its head; None for the mean of all.
     """
 
     def __init__(
@@ -54,8 +56,11 @@ class DecoderStep(Step):
         max_length: Any,
         beams: int = 1,
         runtime: Runtime = GRAPH,
+        layer: int = -1,
+        head: int | None = None,
     ):
-        self._arguments = transformer, memory, max_length, beams, runtime
+        self._arguments = transformer, memory, max_length, beams, runtime, layer, head
+        self._head = layer % len(transformer.decoder.layers), head
         decoder, dtype = transformer.decoder, transformer.compute_dtype
         self.top_k, self.log_sum_exp = runtime.top_k, runtime.log_sum_exp
         self.write, self.compact_batch = runtime.write, runtime.compact_batch
@@ -109,7 +114,7 @@ class DecoderStep(Step):
     ) -> StepOutput:
         """Scores the next ids, as `kformer.decoding.search.search_loop.Step` describes.
 
-        The attention of the `StepOutput` is the mean over the heads of the last layer.
+        The attention of the `StepOutput` is that of the chosen layer and head.
         """
         # Transformer.decode: embedded ids plus positions (sections 3.4 and 3.5).
         memory = cache.memory or self._memory
@@ -117,14 +122,18 @@ class DecoderStep(Step):
         x = Vectors(x, x)
         pasts = self._layout.pasts(cache, position, visible, memory)
         # Decoder.attend: one layer after the other, then the final norm of the pre-norm variant.
-        updated = []
+        updated, attentions = [], []
         for layer, past, source in zip(self._layers, pasts, memory.layers, strict=True):
             x, past, weights = layer(x, past, source, memory.mask)
             updated.append(past)
+            attentions.append(weights)
         if self._norm:
             x = self._norm(x.whole)
         cache = self._layout.updated(cache, updated)
-        attention = None if weights is None else ops.mean(weights, axis=1)
+        number, head = self._head
+        attention = attentions[number]
+        if attention is not None:
+            attention = ops.mean(attention, axis=1) if head is None else attention[:, head]
         candidates = getattr(memory, "candidates", ())
         if candidates and not isinstance(candidates.ids, tuple):
             return StepOutput(

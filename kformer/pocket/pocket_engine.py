@@ -19,6 +19,8 @@ from kformer.inference.facts import ModelFacts
 from kformer.inference.results import Translation
 from kformer.inference.search_options import SearchOptions
 from kformer.inference.source_marks import TERMS, reads_marks
+from kformer.text.alignment import WordAlignment, align_words
+from kformer.text.paragraphs.joining import SPACE
 
 _STEPS = {"encode", "decode_step"}
 _SEARCH = ("beam_size", "length_penalty", "length_offset")
@@ -58,6 +60,7 @@ class PocketEngine(Engine):
             search=SearchOptions(**{name: manifest[name] for name in _SEARCH if name in manifest}),
             scores=scores,
             continues=scores,
+            aligns=scores and bool(manifest.get("aligns")),
             no_terms=refusal,
             quality_estimate=model.quality_estimate,
         )
@@ -90,6 +93,47 @@ class PocketEngine(Engine):
             return self._rated(text, source, ids, total, request.options)
 
         return self._each(sentences, beginnings, rated)
+
+    def align(
+        self,
+        sentences: list[str],
+        translations: list[str],
+        progress: Callable[[int], object] | None = None,
+    ) -> list[WordAlignment]:
+        """Returns the links of the words of translations to those of their sources."""
+
+        def aligned(worker, number):
+            source, source_words = self._spelled(worker, sentences[number])
+            target, target_words = self._spelled(worker, translations[number])
+            skipped = len(source) - len(source_words)  # The id of a language.
+            target = target[len(target) - len(target_words) :]
+            steps = _Steps(worker, self._manifest, [*source, self._manifest["end_id"]])
+            attention = steps.attention(target)[:, skipped : len(source)]
+            return [(number, align_words(attention, source_words, target_words))]
+
+        results: list[Any] = [None] * len(sentences)
+        for several in self._model._team.map(aligned, [*range(len(sentences))], len(sentences)):
+            for number, alignment in several:
+                results[number] = alignment
+            if progress:
+                progress(len(several))
+        return results
+
+    def _spelled(self, worker, text):
+        """Returns the ids of a text, and for each but that of a language its word.
+
+        A word stands at its first piece. Where the tokenizer changed the words, they are empty.
+        """
+        text_inputs = self._model._text.inputs_of(text)
+        outputs = worker("tokenize", **text_inputs)
+        count = min(int(outputs["count"][0]), self._manifest["max_source_length"]) - 1
+        ids, starts = outputs["ids"][0, :count], outputs["word_starts"][0, :count] > 0
+        if count and ids[0] in self._manifest.get("target_languages", {}).values():
+            starts = starts[1:]
+        starts[:1] = True
+        words = text.split()
+        rest = iter(words if len(words) == starts.sum() else [""] * int(starts.sum()))
+        return ids.tolist(), [SPACE + next(rest) if start else "" for start in starts.tolist()]
 
     def _each(self, sentences, texts, rate):
         """Returns `rate` of each text; those of one sentence are decoded together."""
@@ -140,6 +184,7 @@ class _Steps:
         self._memory = worker("encode", source=padded)
         del self._memory["memory"]
         self._ids: list[int] = []  # That were read, the start id first.
+        self._attention: list[np.ndarray] = []  # (S,) when each of them was read.
         self._after: list[np.ndarray] = []  # Log-probabilities (V,) of the id behind each of them.
         self._states = [self._beginning()]  # Recurrent ones before each of them; or one cache.
 
@@ -166,13 +211,19 @@ class _Steps:
                 break
         return ids, self.log_probability(ids)
 
+    def attention(self, ids: Sequence[int]) -> np.ndarray:
+        """Returns the attention to the source when each of `ids` is chosen, float (T, S)."""
+        self._read(ids[:-1])
+        size = self._manifest["max_source_length"]
+        return np.array(self._attention[: len(ids)]).reshape(-1, size)[: len(ids)]
+
     def _read(self, ids):
         """Returns the log-probabilities behind the start id and each of `ids`."""
         wanted = [self._manifest["target_start_id"], *ids]
         same = 0
         while same < min(len(wanted), len(self._ids)) and wanted[same] == self._ids[same]:
             same += 1
-        del self._ids[same:], self._after[same:]
+        del self._ids[same:], self._after[same:], self._attention[same:]
         is_recurrent = "state" in self._states[0]
         if is_recurrent:
             del self._states[same + 1 :]
@@ -184,6 +235,8 @@ class _Steps:
                 **self._memory,
                 **self._states[-1],
             )
+            if "weights" in outputs:  # Older files lack it.
+                self._attention.append(outputs.pop("weights")[0])
             logits = outputs.pop("logits")[0].astype(np.float64)
             most = logits.max()
             self._after.append(logits - most - np.log(np.exp(logits - most).sum()))

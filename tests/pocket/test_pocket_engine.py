@@ -31,6 +31,28 @@ def test_every_term_is_in_its_translation(pocket, toy_translator):
         assert best.score == pytest.approx(score.log_probability, abs=1e-2)
 
 
+def test_words_are_aligned_as_in_keras(pocket, toy_translator):
+    targets = [*toy_translator.translate(TEXTS[:3], split=False), ""]
+    assert pocket.facts.aligns
+    expected = toy_translator.align(TEXTS, targets)
+    for one, other in zip(pocket.align(TEXTS, targets), expected, strict=True):
+        assert (one.source, one.target) == (other.source, other.target)
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-4)
+        assert one.links == other.links
+    head = kformer.AlignmentHead(1, 1)
+    assert pocket.align(TEXTS[0], targets[0]).links == expected[0].links
+    assert not np.allclose(
+        toy_translator.align(TEXTS[0], targets[0], head=head).weights, expected[0].weights
+    )
+
+
+def test_a_file_that_cannot_align_says_so(pocket, monkeypatch):
+    monkeypatch.setattr(pocket, "manifest", {**pocket.manifest, "aligns": False})
+    monkeypatch.setattr(pocket, "engine", PocketEngine(pocket))
+    with pytest.raises(ValueError, match=r"with one vocabulary and with the signatures.*Received:"):
+        pocket.align(TEXTS, TEXTS)
+
+
 def test_steps_read_equal_beginnings_once(pocket):
     calls = []
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from kformer.arguments import check_integer
@@ -37,9 +38,12 @@ class TFLiteSignatures:
     """
 
     names: tuple[str, ...] = ()
+    _starts: np.ndarray | None = (
+        None  # Which ids begin a word, uint8 (V,), where alignments need it.
+    )
 
     def __init__(self, tokenizer: Tokenizer, network: keras.Model, limits: Any, constant: Callable):
-        self._network, self._limits = network, limits
+        self._network, self._limits, self._constant = network, limits, constant
         self._source = ByteCodec(tokenizer, constant)
         # A text of a model with several target languages comes with the id of one of them.
         self._text_inputs = {"source": ((limits.source_bytes,), tf.uint8)}
@@ -88,10 +92,15 @@ class TFLiteSignatures:
         @signature(**self._text_inputs)
         def tokenize(source, target_language=None):
             tokens = self._source.tokenize(source, self._limits.source_length, target_language)
+            ids = tf.expand_dims(tokens.ids, 0)
+            starts = {}
+            if self._starts is not None:
+                starts["word_starts"] = tf.gather(self._constant(self._starts), ids)
             return {
-                "ids": tf.expand_dims(tokens.ids, 0),
+                "ids": ids,
                 "count": vector(tokens.count),
                 "truncated": vector(SOURCE_CUT * tf.cast(tokens.cut, tf.int32)),
+                **starts,
             }
 
         return tokenize

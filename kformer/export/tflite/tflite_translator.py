@@ -31,8 +31,9 @@ from kformer.model.attention import KeysValues
 from kformer.model.transformer import Transformer
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.pocket.pocket_translator import TRANSLATION_CUT, PocketTranslator
-from kformer.tasks.quality_estimates import QualityInGraph
+from kformer.tasks.quality_estimates import QualityInGraph, word_starts
 from kformer.tasks.translator import Translator
+from kformer.tasks.word_alignment import index_of
 
 
 class TFLiteTranslatorSignatures(TFLiteSignatures):
@@ -72,6 +73,9 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
             translator.shortlist, transformer.padding_id, constant
         )
         self._rate = translator.quality_estimate and QualityInGraph(translator, options, constant)
+        self._head = index_of(translator.alignment_head)
+        if translator.tokenizer.model == translator.target_tokenizer.model:
+            self._starts = word_starts(translator.tokenizer.model).astype("uint8")
         self._searches = [self._traced_once(length) for length in limits.lengths]
         self._target = ByteCodec(translator.target_tokenizer, constant)
         self._add_functions("translate_ids", self._translate_batch, batch_size)
@@ -158,22 +162,23 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
             seen = tf.reshape(mask > 0, (1, 1, 1, length))
             memory = SourceMemory(_layers(memory_keys, memory_values), additive_mask(seen))
             runtime = LITERT._replace(block=None, elementwise_attention=False)
-            step = DecoderStep(transformer, memory, most, runtime=runtime)
+            step = DecoderStep(transformer, memory, most, runtime=runtime, **self._head)
             place = tf.reshape(position, ())
             visible = tf.reshape(tf.range(most) <= place, (1, 1, most))
             output = step(ids, place, visible, cache)
             logits = tf.reshape(output.logits, (1, -1))
             if step.refusal is not None:  # Searches of apps must not choose these ids either.
                 logits += step.refusal
-            return logits, output.cache
+            weights = tf.reshape(output.attention, (1, length))
+            return {"logits": logits, "weights": weights}, output.cache
 
         if decoder.decoder_cell == "ssru":
 
             @signature(**inputs, state=((layers, d_model), tf.float32))
             def decode_step(ids, position, mask, memory_keys, memory_values, state):
                 cache = RecurrentState(tuple(tf.split(state, layers, axis=0)))
-                logits, cache = step(ids, position, mask, memory_keys, memory_values, cache)
-                return {"logits": logits, "state": tf.concat(cache.layers, axis=0)}
+                outputs, cache = step(ids, position, mask, memory_keys, memory_values, cache)
+                return {**outputs, "state": tf.concat(cache.layers, axis=0)}
 
             return decode_step
         buffers = ((layers, heads, most, width), tf.float32)
@@ -181,10 +186,10 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
         @signature(**inputs, cache_keys=buffers, cache_values=buffers)
         def decode_step(ids, position, mask, memory_keys, memory_values, cache_keys, cache_values):
             cache = KVCache((), _layers(cache_keys, cache_values))
-            logits, cache = step(ids, position, mask, memory_keys, memory_values, cache)
+            outputs, cache = step(ids, position, mask, memory_keys, memory_values, cache)
             keys, values = zip(*cache.tail, strict=True)
             return {
-                "logits": logits,
+                **outputs,
                 "cache_keys": tf.concat(keys, axis=0),
                 "cache_values": tf.concat(values, axis=0),
             }
@@ -302,6 +307,7 @@ class TFLiteTranslatorExport:
             "source_vocab_size": source.vocab_size,
             "target_vocab_size": target.vocab_size,
             "one_vocabulary": source.model == target.model,
+            "aligns": source.model == target.model,
             **({"target_languages": source.language_ids} if source.language_ids else {}),
             **({"candidates": shortlist.most(limits.source_length)} if shortlist else {}),
             **({"quality_estimate": estimate.get_config()} if estimate else {}),
