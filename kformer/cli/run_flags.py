@@ -52,8 +52,8 @@ class Flags:
     coordinator: Annotated[
         str | None,
         typer.Option(
-            help="HOST:PORT of process 0, if several processes train together, on JAX. All need "
-            "one secret in KFORMER_RUN_SECRET."
+            help="HOST:PORT of process 0, if several processes train together, on JAX. Nobody else "
+            "may reach this port."
         ),
     ] = None
     processes: Annotated[int | None, typer.Option(help="Number of these processes.")] = None

@@ -71,7 +71,7 @@ def resumable_fit(
         ignore_stop: Whether to continue a run that a callback, such as `StopWithoutImprovement`,
             had ended.
         together: How several processes save and stop together; see
-            `kformer.training.parallel.devices`.
+            `kformer.training.parallel.meetings`.
         **options: Arguments of `model.fit`: `verbose`, `validation_data`, `validation_steps`,
             `validation_batch_size`, `validation_freq` and `class_weight`.
 

@@ -9,7 +9,7 @@ from kformer.files import replacing
 from kformer.training.callbacks.best_model import KeepBest
 from kformer.training.callbacks.stopping import StopWithoutImprovement
 from kformer.training.callbacks.weight_average import WithAverage
-from kformer.training.parallel.devices import SameScores
+from kformer.training.parallel.meetings import SameScores
 from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.kept_models import AVERAGE, KeepModels, average_of
 from kformer.training.run.run_folder import MODELS

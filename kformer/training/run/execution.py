@@ -12,7 +12,8 @@ from kformer.training.callbacks.stopping import Diverged, StopInTime, StopWhenDi
 from kformer.training.callbacks.training_log import KeepHistory, TensorBoardLogs, TokensPerSecond
 from kformer.training.callbacks.training_progress import Progress, hours
 from kformer.training.parallel.compile_ahead import CompileAhead, compiled_in
-from kformer.training.parallel.devices import Agreement, check_fits, distribute
+from kformer.training.parallel.devices import check_fits, distribute
+from kformer.training.parallel.meetings import Agreement
 from kformer.training.parallel.process_team import team
 from kformer.training.recipes.recipe import MONITORS, rate_option
 from kformer.training.resumption.checkpoint import (

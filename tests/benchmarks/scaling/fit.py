@@ -6,7 +6,6 @@ Arguments: SIZE DEVICES PROCESSES. With several processes, this one starts the o
 
 import contextlib
 import os
-import secrets
 import sys
 
 from benchmarks.process import Rounds
@@ -46,7 +45,6 @@ def main(name, devices, processes, process="0", port=""):
     from kformer.training import distribute, join_processes
 
     if process == 0 and processes > 1:
-        os.environ["KFORMER_RUN_SECRET"] = secrets.token_hex()
         rounds = SharedRounds("benchmarks.scaling.fit", processes, name, devices, str(processes))
         port = rounds.port
     else:

@@ -1,28 +1,30 @@
 """Processes that train together, as one run on JAX."""
 
+import dataclasses
 import importlib.util
 import os
 import random
 import signal
+import socket
 import time
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from kformer.training import translation_dataset
+from kformer.training import Recipe, translation_dataset
 from kformer.training.data import batching
-from kformer.training.parallel.devices import Agreement
-from kformer.training.parallel.hosts import join_processes
-from kformer.training.parallel.process_team import ProcessTeam
+from kformer.training.parallel.hosts import HEARTBEAT, join_processes
+from kformer.training.parallel.meetings import Agreement
+from kformer.training.parallel.process_team import ProcessTeam, _printable, interruptible
 from kformer.training.resumption.checkpoint import newest_checkpoint
 from kformer.training.run.run_config import check_same, is_comparable
 from support import toy
-from support.processes import started_python
-from support.training.channels import at_once, connected, free_port
+from support.processes import run_python, started_python
 from support.training.pairs import expected_rows, many_pairs
 from support.training.pairs import write as write_pairs
 from support.training.same_run import assert_same_run, weights_of
+from support.training.teams import at_once, connected, free_port
 
 needs_jax = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
 
@@ -68,11 +70,24 @@ def test_processes_need_batches_of_fixed_shapes(monkeypatch, tokenizer, tmp_path
         translation_dataset(*paths, tokenizer, fixed_shapes=False)
 
 
+@needs_jax
+def test_all_processes_get_the_contents_of_all_in_their_order():
+    long = random.Random(0).randbytes(9_000_000)
+    contents = [[b"", long, b"%d" % round] for round in range(3)]
+
+    def exchanged(team):
+        return [team.exchange_bytes(content[team.process]) for content in contents]
+
+    with connected(3) as teams:
+        assert at_once(exchanged, *teams) == [contents] * 3
+
+
+@needs_jax
 @pytest.mark.prove
 def test_all_processes_save_and_stop_after_the_same_batch():
-    def train(channel):
-        process = channel.process
-        agreement = Agreement(ProcessTeam(channel))
+    def train(team):
+        process = team.process
+        agreement = Agreement(team)
         assert agreement.writes == (process == 0)
         found = []
         for batch in range(9):
@@ -81,8 +96,8 @@ def test_all_processes_save_and_stop_after_the_same_batch():
             found.append(agreement.meet(process == 0, signal_number))
         return [*found, agreement.meet(False, signal_number, now=True)]
 
-    with connected(3) as channels:
-        answers = at_once(train, *channels)
+    with connected(3) as teams:
+        answers = at_once(train, *teams)
     assert answers[0] == answers[1] == answers[2]
     assert answers[0][0] == (True, None)  # They meet after the first batch.
     assert answers[0][-1] == (False, signal.SIGTERM)
@@ -93,21 +108,23 @@ def test_all_processes_save_and_stop_after_the_same_batch():
     "content", [b"", b"\xff", b"[" * 10**5, b"null", b"{}", b"[1, null, 0.5]", b"[true, 15]"]
 )
 def test_what_another_process_brings_to_a_meeting_has_the_right_types(content):
-    class Channels:
-        process, processes = 0, 2
-
-        def exchange(self, own):
+    class Scripted(ProcessTeam):
+        def exchange_bytes(self, own):
             return [own, content]
 
     shown = r"Received: .* from process 1\.$"
     with pytest.raises(ValueError, match=shown):
-        Agreement(ProcessTeam(Channels())).meet(False, None)
+        Agreement(Scripted(0, 2)).meet(False, None)
     with pytest.raises(ValueError, match=shown):
-        ProcessTeam(Channels()).exchange({**config(), "versions": {}}, is_comparable)
+        Scripted(0, 2).exchange({**config(), "versions": {}}, is_comparable)
+
+
+def recipe(**changes):
+    return dataclasses.asdict(Recipe.named("tiny", **changes))
 
 
 def config(**changes):
-    same = {"task": "translation", "recipe": {"epochs": 3, "seed": 0}, "options": {}}
+    same = {"task": "translation", "recipe": recipe(seed=0), "options": {}}
     same |= {"sha256": {"source": ["ab"]}, "versions": {"keras": "3"}}
     return {**same, "tokenizer": "cd", "target_tokenizer": None, **changes}
 
@@ -116,7 +133,7 @@ def config(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"recipe": {"epochs": 3, "seed": 1}}, "process 1 with seed=1 instead of 0"),
+        ({"recipe": recipe(seed=1)}, "process 1 with seed=1 instead of 0"),
         ({"sha256": {"source": ["cd"]}}, "process 1 with other text in --source"),
         ({"versions": {"keras": "4"}}, r"process 1 with versions=\{'keras': '4'\} instead of"),
         ({"tokenizer": "ef"}, "process 1 with tokenizer='ef' instead of 'cd'"),
@@ -145,6 +162,94 @@ def test_incomplete_or_impossible_processes_are_refused(given, message):
         pass
 
 
+@pytest.mark.prove
+def test_what_a_function_returns_or_raises_comes_back_and_waiting_ends_in_time():
+    assert interruptible(divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        interruptible(divmod, 7, 0)
+    with pytest.raises(TimeoutError):
+        interruptible(time.sleep, 60, seconds=0.01)
+
+
+def test_a_reason_of_another_process_is_printed_as_one_line():
+    assert _printable("a\r\n b\x1b[31m\xad") == "a b?[31m?"
+    assert len(_printable("a" * 10**6)) < 10_000
+
+
+def test_a_process_on_its_own_imports_neither_numpy_nor_keras():
+    code = "import sys, kformer.training.parallel.process_team\n"
+    code += "print({'numpy', 'keras', 'jax'} & {*sys.modules})"
+    assert run_python("-c", code).stdout.strip() == "set()"
+
+
+# A process that joins, waits some seconds at most, and then does what its last argument says.
+MEMBER = """
+import contextlib, os, sys, time
+os.environ["KERAS_BACKEND"] = "jax"
+from kformer.training.parallel import hosts
+from kformer.training.parallel.process_team import team
+address, code, *numbers = sys.argv[1:]
+processes, process, hosts.SECONDS = map(int, numbers)
+with hosts.join_processes(address, processes, process):
+    team().at_loss(lambda: print("cleaned up", file=sys.stderr))
+    exec(code)
+"""
+
+
+def member(port, processes, process, code="", seconds=60):
+    return started_python("-c", MEMBER, f"127.0.0.1:{port}", code, processes, process, seconds)
+
+
+@needs_jax
+@pytest.mark.prove
+@pytest.mark.parametrize(
+    ("process", "message"),
+    [(0, "All processes of a run must come within 1 s."), (1, "Process 0 must answer within 1 s.")],
+)
+def test_a_process_that_waits_in_vain_ends_with_an_error_and_no_abort(process, message):
+    alone = member(free_port(), 2, process, seconds=1)
+    _, errors = alone.communicate(timeout=60)
+    assert errors.splitlines()[-1].startswith(f"TimeoutError: {message}")
+    assert alone.returncode > 0  # JAX's abort would be a signal.
+
+
+@needs_jax
+@pytest.mark.prove
+def test_a_port_in_use_is_refused():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        _, errors = member(port, 2, 0).communicate(timeout=60)
+    assert f"127.0.0.1:{port} (Address already in use)" in errors.splitlines()[-1]
+
+
+@needs_jax
+@pytest.mark.prove
+@pytest.mark.parametrize("failing", [0, 1])
+def test_when_a_process_fails_a_waiting_one_ends_with_its_reason_and_cleans_up(failing):
+    """... also where it waits for something else than the one that fails."""
+    codes = ["time.sleep(60)"] * 2
+    codes[failing] = "raise ValueError('Disk full.')"
+    port = free_port()
+    members = [member(port, 2, i, code) for i, code in enumerate(codes)]
+    outputs = [process.communicate(timeout=50)[1].splitlines() for process in members]
+    assert [process.returncode for process in members] == [2, 2]
+    reason, cleaned = outputs[1 - failing]
+    assert reason.startswith(f"kformer: Process {failing} has ended: Disk full. Start the same")
+    assert cleaned == "cleaned up"
+    assert outputs[failing][-1] == "ValueError: Disk full."
+
+
+@needs_jax
+@pytest.mark.prove
+def test_processes_that_expect_other_numbers_of_them_are_refused():
+    port = free_port()
+    members = [member(port, 2, 0), member(port, 3, 1)]
+    for process in members:
+        _, errors = process.communicate(timeout=60)
+        assert "Received: processes=3 in process 1 instead of 2." in errors
+        assert process.returncode == 2
+
+
 class Command:
     """`kformer train` in some processes, with `devices` simulated devices each."""
 
@@ -161,7 +266,7 @@ class Command:
                 options |= {"--coordinator": f"127.0.0.1:{port}", "--processes": processes}
                 options |= {"--process": process, "--seed": seeds[process]}
             arguments = [part for option in options.items() for part in option]
-            environment = {**os.environ, "XLA_FLAGS": flags, "KFORMER_RUN_SECRET": "secret" * 3}
+            environment = {**os.environ, "XLA_FLAGS": flags}
             self.processes.append(
                 started_python("-m", "kformer", "train", *arguments, env=environment)
             )
@@ -172,16 +277,19 @@ class Command:
             assert process.returncode == 0, errors
 
     def kill(self, victim):
-        """Kills one process; the others must end within 60 s, with one line."""
+        """Kills one process; the other must end, with one line or aborted by JAX."""
         start = time.monotonic()
         self.processes[victim].kill()
-        for number, process in enumerate(self.processes):
-            _, errors = process.communicate(timeout=60)
-            if number != victim:
-                (line,) = errors.splitlines()
-                assert line.startswith(f"kformer: Process {victim} of this run has died")
-                assert process.returncode == 2
-        assert time.monotonic() - start < 60
+        survivor = self.processes[1 - victim]
+        _, errors = survivor.communicate(timeout=HEARTBEAT + 30)
+        if survivor.returncode == 2:
+            (line,) = errors.splitlines()
+            assert line.startswith("kformer: Another process of this run has died")
+        else:
+            assert survivor.returncode == -signal.SIGABRT
+            assert "another task died" in errors
+        self.processes[victim].communicate()
+        return time.monotonic() - start
 
 
 def kill_one_at_random(folder, output, chance, **settings):
@@ -192,7 +300,9 @@ def kill_one_at_random(folder, output, chance, **settings):
         assert all(process.poll() is None for process in command.processes)
         time.sleep(0.01)
     time.sleep(chance.uniform(0, 0.5))
-    command.kill(chance.randrange(2))
+    victim = chance.randrange(2)
+    seconds = command.kill(victim)
+    assert victim or seconds < 10  # Without process 0, JAX does not wait for its heartbeat.
     assert newest_checkpoint(output / "checkpoints")
     assert not [*output.glob("checkpoints/damaged-*")]
 

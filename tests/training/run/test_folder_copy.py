@@ -7,7 +7,7 @@ import pytest
 
 from kformer.training.parallel.process_team import ProcessTeam
 from kformer.training.run.run_folder import receive_files, send_files
-from support.training.channels import at_once, connected
+from support.training.teams import at_once, connected
 
 
 def files_in(folder):
@@ -36,28 +36,26 @@ def test_all_processes_get_the_files_of_a_run_and_nothing_else(tmp_path, monkeyp
         (folder / name).write_bytes(content)
     (folder / "notes.txt").write_bytes(b"of the user")
 
-    def copy(channel):
-        team = ProcessTeam(channel)
-        if channel.process:
-            receive_files(team, copies[channel.process - 1])
+    def copy(team):
+        if team.process:
+            receive_files(team, copies[team.process - 1])
         else:
             send_files(team, folder, ["run.json", "missing", "checkpoints", "models"])
 
-    with connected(3) as channels:
-        at_once(copy, *channels)
+    with connected(3) as teams:
+        at_once(copy, *teams)
     assert [files_in(copy) for copy in copies] == [expected] * 2
 
 
-class Scripted:
-    """A channel over which process 0 sends `contents`."""
-
-    process, processes = 1, 2
+class Scripted(ProcessTeam):
+    """A team whose process 0 sends `contents` to this one."""
 
     def __init__(self, *contents):
+        super().__init__(1, 2)
         self.contents = [*contents]
 
-    def exchange(self, own):
-        return [self.contents.pop(0), own]
+    def exchange_bytes(self, content):
+        return [self.contents.pop(0), content]
 
 
 NAMES = ["/etc/passwd", "../run.json", "a/../../b", "a//b", "a/", "./a", ".", "", "a\0b"]
@@ -78,18 +76,18 @@ LISTINGS = [
 @pytest.mark.parametrize("listing", LISTINGS, ids=json.dumps)
 def test_a_name_that_leads_elsewhere_or_is_malformed_is_refused(tmp_path, listing):
     (tmp_path / "copy").mkdir()
-    channel = Scripted(json.dumps(listing).encode(), b"1", b"1")
+    team = Scripted(json.dumps(listing).encode(), b"1", b"1")
     with pytest.raises((ValueError, OSError)):
-        receive_files(ProcessTeam(channel), tmp_path / "copy")
+        receive_files(team, tmp_path / "copy")
     assert [path.name for path in tmp_path.iterdir()] == ["copy"]
 
 
 def test_more_than_the_disk_has_room_for_is_refused_before_it_is_sent(tmp_path):
     with pytest.raises(OSError, match="Received: 1,267,650,600,228,229,401,496,703,205,376 bytes"):
-        receive_files(ProcessTeam(Scripted(json.dumps([["a", 2**100]]).encode())), tmp_path)
+        receive_files(Scripted(json.dumps([["a", 2**100]]).encode()), tmp_path)
 
 
 @pytest.mark.parametrize("chunk", [b"", b"ab", b"abcd"])
 def test_a_file_is_as_long_as_announced(tmp_path, chunk):
     with pytest.raises(ValueError, match="Received: 'a', of 3 bytes at first"):
-        receive_files(ProcessTeam(Scripted(b'[["a", 3]]', chunk)), tmp_path)
+        receive_files(Scripted(b'[["a", 3]]', chunk), tmp_path)

@@ -1,12 +1,10 @@
-"""Processes of a run as threads of this one."""
+"""Processes of a run as threads of this one, connected by JAX's coordination service."""
 
 import contextlib
 import socket
 import threading
 
-from kformer.training.parallel.channel import Channel
-
-SECRET = b"the secret of this run"
+from kformer.training.parallel.process_team import ProcessTeam
 
 
 def free_port():
@@ -40,15 +38,15 @@ def at_once(function, *arguments):
 
 @contextlib.contextmanager
 def connected(processes):
-    """Yields the channels of so many processes."""
-    port = free_port()
+    """Yields the teams of so many processes."""
+    from jax._src.lib import _jax  # `jax.distributed` connects one client in each process.
 
-    def connect(process):
-        return Channel("127.0.0.1", port, processes, process, SECRET, seconds=20)
-
-    channels = at_once(connect, *range(processes))
+    address = f"127.0.0.1:{free_port()}"
+    service = _jax.get_distributed_runtime_service(address, processes)
+    clients = [_jax.get_distributed_runtime_client(address, i) for i in range(processes)]
+    at_once(lambda client: client.connect(), *clients)
     try:
-        yield channels
+        yield [ProcessTeam(i, processes, client) for i, client in enumerate(clients)]
     finally:
-        for channel in channels:
-            channel.close()
+        at_once(lambda client: client.shutdown(), *clients)
+        service.shutdown()
