@@ -211,10 +211,10 @@ class Answers:
             chosen = self._choose(taken)
             for sentence in self._known[chosen.text].sentences:
                 (coded if chosen.codes else plain)[sentence.source, sentence.text] = None
-        self._pairs = {}  # Those of earlier texts are not needed any more.
         unknown = [*filter(_has_words, coded)]
-        if not unknown:
+        if self._pairs.keys() >= {*unknown}:  # They were aligned together with more texts.
             return
+        self._pairs = {}  # Those of earlier texts are not needed any more.
         attention: list = [None] * len(unknown)
         if self._align:
             sources, targets = zip(*unknown, strict=True)

@@ -158,15 +158,17 @@ def translate_markup(
         raise ValueError(f"`kind` must not be of an archive. Received: kind={kind.name!r}.")
     translator = as_translator(translator)
     options = _options("the text", translator, source_language, target_language)
-    pieces = [[*kind.reader.read(text, options)] for text in as_texts(texts, "texts")]
+    texts = as_texts(texts, "texts")
+    documents = iter([[*kind.reader.read(text, options)] for text in texts])
     work = _work(keep, translator, source_language, target_language, glossary=glossary)
-    for batch in _batches(itertools.chain.from_iterable(pieces)):
-        work.ask(batch)
     results = []
-    for each in pieces:
-        text = "".join(work.translated(each))
-        results.append((text, work.report(kind.name)))
-        work = work.another()
+    for batch in _batches(texts):
+        pieces = [*itertools.islice(documents, len(batch))]
+        work.ask(itertools.chain.from_iterable(pieces))  # Their words are aligned together.
+        for each in pieces:
+            text = "".join(work.translated(each))
+            results.append((text, work.report(kind.name)))
+            work = work.another()
     return results
 
 

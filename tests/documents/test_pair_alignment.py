@@ -6,6 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
+from kformer.documents.document_translation import translate_markup
 from kformer.documents.pair_alignment import WordPair, align_pairs
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6)
@@ -37,6 +38,24 @@ def test_a_word_for_word_cipher_in_any_order_is_found():
         for weights, order in zip(align_pairs(pairs), orders, strict=True)
     ]
     assert np.mean(right) > 0.97  # By chance: 1/6; by the diagonal alone about 1/4.
+
+
+def test_texts_that_are_translated_together_show_which_words_belong_together():
+    """Alone, each would have its marks near the diagonal, where the words in any order are not."""
+    generator = random.Random(0)
+    words = [f"w{number}" for number in range(40)]
+    sentences = [generator.sample(words, 6) for _ in range(150)]
+    texts = [f"<b>{first}</b> {' '.join(others)}" for first, *others in sentences]
+
+    def shuffle(texts):
+        return [" ".join(generator.sample(text.replace("w", "z").split(), 6)) for text in texts]
+
+    answers = [markup for markup, _ in translate_markup(texts, shuffle)]
+    right = [
+        f"<b>{sentence[0].replace('w', 'z')}</b>" in answer
+        for sentence, answer in zip(sentences, answers, strict=True)
+    ]
+    assert np.mean(right) > 0.9  # Alone: 1 of 6.
 
 
 def test_attention_decides_where_words_alone_cannot():
