@@ -6,6 +6,36 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
+# The parts of `make prove`, each of at most ten minutes on two cores, and their folders and files.
+PARTS := text serving model decoding imports tasks data runs tflite saved_model export cli browser \
+	guides fuzzing package jax
+PROOFS_text := tests/text tests/inference tests/documents tests/support
+PROOFS_serving := tests/server tests/serving tests/scale tests/pocket
+PROOFS_model := tests/model
+PROOFS_decoding := tests/decoding
+PROOFS_imports := tests/imports
+PROOFS_tasks := tests/tasks
+PROOFS_data := tests/training/data tests/training/shards tests/training/objective \
+	tests/training/callbacks
+PROOFS_runs := tests/training/run tests/training/kinds tests/training/parallel tests/training/test_*.py
+PROOFS_tflite := tests/export/tflite
+PROOFS_saved_model := tests/export/saved_model
+PROOFS_export := tests/export/verify tests/export/test_*.py
+PROOFS_cli := tests/cli
+PROOFS_browser := tests/browser
+PROOFS_guides := tests/test_guides.py tests/test_docs_site.py tests/test_docstring_examples.py
+PROOFS_fuzzing := tests/test_fuzzing.py
+PROOFS_package := tests/benchmarks tests/test_archives.py tests/test_arguments.py \
+	tests/test_backend.py tests/test_files.py tests/test_keras_classes.py tests/test_kinds.py \
+	tests/test_layout.py tests/test_near_names.py tests/test_packaging.py tests/test_phrasebook.py \
+	tests/test_plot.py tests/test_programs.py tests/test_release.py tests/test_runtime_wheel.py \
+	tests/test_signatures.py tests/test_word_list.py
+PROOFS_ARGS = $(ARGS)
+ifneq ($(filter-out $(PARTS),$(PART)),)
+$(error PART must be one of $(PARTS). Received: PART=$(PART))
+endif
+PROVE := $(BIN)/pytest -n 2 --dist worksteal --durations=10 --hypothesis-profile=prove -m "prove or hypothesis"
+
 .PHONY: help demo demo-model test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
@@ -25,9 +55,13 @@ test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" ru
 test-jax: venv  ## Run only that sample of the tests that `make test` runs on Keras's JAX backend.
 	$(SAMPLE_ON_JAX)
 
-prove: venv lint .venv/arm/downloaded older-runtimes  ## Run all tests, however long they take; ARGS= as above.
-	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile=prove $(ARGS)
-	$(if $(ARGS),,$(ON_JAX))
+prove: $(addprefix prove-,$(if $(ARGS),ARGS,$(or $(PART),$(PARTS))))  ## Run the long proofs, part by part; PART=text runs one, ARGS= as above.
+
+prove-%: venv lint .venv/arm/downloaded older-runtimes
+	$(PROVE) $(PROOFS_$*)
+
+prove-jax: venv
+	$(ON_JAX)
 
 runtime-wheel: venv  ## Build the wheel kformer-runtime, which needs no TensorFlow, in dist.
 	$(BIN)/python tests/support/runtime_wheel.py dist

@@ -2,6 +2,7 @@
 
 import ast
 import collections
+import re
 import subprocess
 from pathlib import Path
 
@@ -67,6 +68,17 @@ def test_a_folder_holds_at_least_five_files_and_is_at_most_two_deep():
         folder: sum(path.name != "__pycache__" for path in folder.iterdir()) for folder in folders
     }
     assert [folder for folder, size in sizes.items() if size < 6] == []  # With `__init__.py`.
+
+
+def test_each_file_of_tests_is_in_one_part_of_the_proofs():
+    makefile = (REPOSITORY / "Makefile").read_text("utf-8").replace("\\\n", " ")
+    parts = dict(re.findall(r"^PROOFS_(\w+) := (.+)$", makefile, re.MULTILINE))
+    [names] = re.findall(r"^PARTS := (.+)$", makefile, re.MULTILINE)
+    assert sorted(names.split()) == sorted([*parts, "jax"])  # JAX runs tests of other parts again.
+    patterns = " ".join(parts.values()).split()
+    paths = [path for pattern in patterns for path in REPOSITORY.glob(pattern)]
+    for file in TESTS.rglob("test_*.py"):
+        assert sum(file.is_relative_to(path) for path in paths) == 1, file
 
 
 @pytest.mark.parametrize(
