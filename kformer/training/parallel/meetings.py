@@ -24,7 +24,7 @@ class Agreement(Together):
         self._every = self._left = 1
         self._met = time.monotonic()
 
-    def meet(self, late: bool, signal_number: int, now: bool = False):
+    def meet(self, late: bool, signal_number: int | None, now: bool = False):
         if self._team.processes == 1:
             return late, signal_number
         self._left -= 1
@@ -41,7 +41,7 @@ class Agreement(Together):
 class SameScores(ValidationCallback):
     """Gives all processes the scores of process 0, by which they choose the best model."""
 
-    def on_validation(self, epoch: float, logs: dict | None = None):
+    def on_validation(self, epoch: float, logs: dict):
         if team().processes > 1:
             scores = {name: float(value) for name, value in logs.items()}
             logs.update(team().exchange(scores, _are_scores)[0])
