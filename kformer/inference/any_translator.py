@@ -123,8 +123,8 @@ class AnyTranslator:
                 sentence translates to its prefix. For `kformer.Translator` and ensembles.
             split: Whether each text may have many sentences, as for `split_translations`. By
                 default it may, if the model learned from single sentences (`facts`), and if
-                neither `prefixes` nor several answers are asked for; with False, a text is what
-                the model reads at once.
+                neither `prefixes` nor several answers are asked for, and has then no white
+                space at its ends; with False, a text is what the model reads at once.
             source_language: The language of the texts, such as "de", if they are split; by default
                 the model's, or else English rules.
             target_language: One of `target_languages`, if there are any, as for `into`.
@@ -150,7 +150,7 @@ class AnyTranslator:
         into = self.into(target_language)
         if into._splits(split, source_language, search, prefixes):
             answers = into._split(texts, search, source_language, batch_size, progress, glossary)
-            return [answer.text for answer in answers]
+            return [answer.text if split else answer.text.strip() for answer in answers]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
         outcome = into._search(texts, request, glossary)
         best = [best.text for best, *_ in outcome.candidates]
@@ -200,7 +200,11 @@ class AnyTranslator:
             answers = into._split(
                 texts, search, source_language, batch_size, progress, glossary, details, known
             )
-            return [[joined_translation(answer, known)] for answer in answers]
+            blank = None if into.facts.quality_estimate is None else 1.0
+            joined = [joined_translation(answer, known, blank) for answer in answers]
+            if not split:
+                joined = [dataclasses.replace(each, text=each.text.strip()) for each in joined]
+            return [[each] for each in joined]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
         return into._finished(texts, request, glossary, details)
 

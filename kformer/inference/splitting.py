@@ -167,11 +167,14 @@ def _joined(pieces: Sequence[Piece], answers) -> SplitTranslation:
     return SplitTranslation(join(pieces, texts), tuple(flags), sentences)
 
 
-def joined_translation(answer: SplitTranslation, known: Mapping[str, Translation]) -> Translation:
+def joined_translation(
+    answer: SplitTranslation, known: Mapping[str, Translation], blank: float | None
+) -> Translation:
     """Returns the translation of a text of several sentences.
 
     Args:
         known: The `Translation` of each sentence.
+        blank: The quality of a text without any.
     """
     parts = [known[sentence.source] for sentence in answer.sentences]
     qualities = [each.quality for each in answer.sentences if each.quality is not None]
@@ -183,7 +186,7 @@ def joined_translation(answer: SplitTranslation, known: Mapping[str, Translation
         _concatenated(part.source_tokens for part in parts),
         _concatenated(part.token_log_probabilities for part in parts),
         _diagonal([part.attention for part in parts]),
-        min(qualities, default=None),
+        min(qualities, default=None if parts else blank),
     )
 
 

@@ -32,8 +32,8 @@ def test_it_translates_as_python_does_with_the_same_flags_and_scores(form, toy_t
     assert isinstance(form, CTranslate2Translator)
     assert isinstance(form, kformer.SavedTranslator)
     with warnings.catch_warnings(action="ignore"):  # Of the text that is cut.
-        expected = toy_translator.translations(TEXTS, details=False)
-        answers = form.translations(TEXTS)
+        expected = toy_translator.translations(TEXTS, details=False, split=False)
+        answers = form.translations(TEXTS, split=False)
     assert [best.text for [best] in answers] == [best.text for [best] in expected]
     assert [best.flags for [best] in answers] == [best.flags for [best] in expected]
     scores = [best.score for text, [best] in zip(TEXTS, expected, strict=True) if text.strip()]
@@ -73,7 +73,7 @@ def test_terms_of_a_glossary_are_those_of_python(form, toy_translator, folder):
 
 def test_texts_that_are_cut_are_warned_of(form):
     with pytest.warns(UserWarning, match="Sentence 1 is over the model's limit"):
-        form.translate([TEXTS[-2]])
+        form.translate([TEXTS[-2]], split=False)
 
 
 def test_what_it_cannot_do_is_refused(form, refused, folder):

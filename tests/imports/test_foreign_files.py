@@ -124,7 +124,7 @@ def test_a_package_of_argos_translate_is_a_folder_of_ctranslate2(tmp_path):
     facts = {"from_code": "en", "to_code": "de", "package_version": "1.9"}
     (tmp_path / "en_de" / "metadata.json").write_text(json.dumps(facts))
     found = kformer.from_ctranslate2(tmp_path / "en_de")
-    assert found.about == {"source_language": "en", "target_language": "de"}
+    assert (found.about["source_language"], found.about["target_language"]) == ("en", "de")
     rows = found.source_rows(["der hund schläft ."])
     assert rows == original.source_rows(["der hund schläft ."])
     archive = zipped(tmp_path / "en_de", tmp_path / "translate-en_de.argosmodel", "en_de")

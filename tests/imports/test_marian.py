@@ -120,8 +120,8 @@ def test_special_ids_are_those_of_the_config(folder):
 def test_text_is_split_as_by_the_model_of_its_side(side, folder):
     translator = kformer.from_marian(folder)
     tokenizer = (translator.tokenizer, translator.target_tokenizer)[side]
-    library = sentencepiece.SentencePieceProcessor(model_proto=WORDS.models[side])
-    texts = [*TEXTS, "the dog seeks a house", "Straße ŝŝ ŝ", "９９ ﬁ"]
+    library = sentencepiece.SentencePieceProcessor(model_proto=marian.with_near(WORDS.models[side]))
+    texts = [*TEXTS, "the dog seeks a house", "Straße ŝŝ ŝ", "９９ ﬁ", "中文"]
     for text, ids in zip(texts, tokenizer.tokenize(texts).to_list(), strict=True):
         split = zip(library.encode(text), library.encode(text, out_type=str), strict=True)
         unknown = library.unk_id()

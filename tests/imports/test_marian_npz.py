@@ -270,8 +270,8 @@ def test_sentencepiece_models_of_characters_split_text_as_the_library(tmp_path):
     words = spm_vocabulary([*SENTENCES, "猫"], vocab_size=60, hard_vocab_limit=False, **settings)
     network = marian.transformer(words.pieces)
     found = kformer.from_marian(write_npz_folder(tmp_path / "npz", words, network))
-    library = sentencepiece.SentencePieceProcessor(model_proto=words.models[0])
-    texts = [*TEXTS, "ein<br>haus", "ｆｕｌｌ１", *SENTENCES[:50]]
+    library = sentencepiece.SentencePieceProcessor(model_proto=marian.with_near(words.models[0]))
+    texts = [*TEXTS, "ein<br>haus", "ｆｕｌｌ１", "猫中", *SENTENCES[:50]]
     assert found.source_rows(texts) == [[*library.encode(text), 0] for text in texts]
     assert any(library.unk_id() in library.encode(text) for text in texts)
 

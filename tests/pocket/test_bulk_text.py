@@ -87,13 +87,13 @@ def test_most_texts_are_tokenized_outside(runners):
 def test_many_translations_are_those_of_few(runners, monkeypatch):
     outside, inside = runners
     texts = [*HOSTILE[:9], *toy.SOURCES[:30], "", " ".join(toy.SOURCES)]
-    expected = inside.translations(texts)
+    expected = inside.translations(texts, split=False)
     monkeypatch.setattr(pocket_model, "_MANY", len(texts))
     signatures, run = [], outside._team.map
     monkeypatch.setattr(
         outside._team, "map", lambda *call: signatures.append(call[0].__name__) or run(*call)
     )
-    assert outside.translations(texts) == expected
+    assert outside.translations(texts, split=False) == expected
     assert signatures[0] == "encode"  # Of the tokenizer, before the rows of ids.
 
 

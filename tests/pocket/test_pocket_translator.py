@@ -170,7 +170,7 @@ def test_text_over_the_limit_of_bytes_is_cut_with_a_warning(exported):
     text = "wir" + " " * 6 * S + "ruft"
     message = f"Sentence 1 has {len(text)} bytes, over the limit of {6 * S}: only its first {6 * S}"
     with pytest.warns(UserWarning, match=message):
-        [translation] = PocketTranslator(exported).translate([text])
+        [translation] = PocketTranslator(exported).translate([text], split=False)
     assert translation == PocketTranslator(exported).translate(["wir"])[0]
 
 

@@ -53,7 +53,7 @@ def scripted(tmp_path_factory):
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
 def test_it_translates_as_python_does(server, toy_translator, protocol, batch_size):
     texts = [*toy.SOURCES, *ODD, LOOPING]
-    expected = [best for best, *_ in toy_translator.translations(texts)]
+    expected = [best for best, *_ in toy_translator.translations(texts, split=False)]
     with server.client(protocol, batch_size=batch_size) as client:
         done = []
         assert client.translate(texts, progress=done.append) == [best.text for best in expected]

@@ -15,8 +15,8 @@ class Scripted:
     def __init__(self, tables):
         self.tables = tables
 
-    def translate(self, sources, beam_size, length_penalty, progress):
-        assert beam_size == 3
+    def translate(self, sources, beam_size, length_penalty, progress, split):
+        assert beam_size == 3 and not split
         return [self.tables[sources[0]][length_penalty]]
 
 

@@ -12,7 +12,9 @@ from itertools import islice
 from typing import NamedTuple
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 
+from kformer.text.near_characters import spell_near
 from support import phrasebook
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
@@ -218,3 +220,10 @@ def write_safetensors(path, arrays):
         }
     text = json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def with_near(model: bytes) -> bytes:
+    """Returns a SentencePiece model with the nearest of the characters that it lacks."""
+    near = sentencepiece_model_pb2.ModelProto.FromString(model)
+    spell_near(near)
+    return near.SerializeToString()

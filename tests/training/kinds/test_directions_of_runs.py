@@ -71,7 +71,7 @@ def test_a_run_of_two_directions_translates_into_both_and_resumes_exactly(
         both = [history[f"val_{direction}_{name}"] for direction in ("de-en", "en-de")]
         np.testing.assert_allclose(np.mean(both, axis=0), history[f"val_{name}"])
     assert whole.target_languages == ("en", "de")
-    assert whole.about == {"directions": ["de-en", "en-de"]}
+    assert whole.about["directions"] == ["de-en", "en-de"]
     assert whole.transformer.target_vocab_size is None
     for code, i in whole.tokenizer.language_ids.items():
         assert whole.into(code).source_rows(["haus"])[0][0] == i
@@ -93,7 +93,8 @@ def test_a_direction_is_added_to_a_model_that_has_symbols(
     )
     new = new_model(run, 1)
     assert new.target_languages == ("en", "de", "fr")
-    assert new.about == {"directions": ["de-en", "en-de", "de-fr"]}
+    assert new.about["directions"] == ["de-en", "en-de", "de-fr"]
+    assert "target_language" not in new.about
     assert new.transformer.target_vocab_size is None
     before, after = (
         keras.ops.convert_to_numpy(each.transformer.source_embedding.table) for each in (old, new)
