@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -223,6 +224,10 @@ class HostedModel:
         )
 
 
+# A language, perhaps with a region, in any case: "pt", "pt-BR", "pt_br", "es-419".
+_REGION = re.compile("([a-zA-Z]{2,3})(?:[-_](?:[a-zA-Z]{2}|[0-9]{3}))?")
+
+
 class _Terms(NamedTuple):
     """Stands in the queue for a signature: sentences with the terms of one glossary."""
 
@@ -250,6 +255,26 @@ def _step(steps, translations):
         return _Step(steps.send(translations), None)
     except StopIteration as end:
         return _Step([], end.value)
+
+
+def without_regions(
+    models: Iterable[HostedModel], source: str | None, target: str | None
+) -> tuple[str | None, str | None]:
+    """Returns the codes that models have for languages with a region: "pt" for "pt-BR".
+
+    Clients such as Weblate send regions. Chinese of a region is another script, so it stays.
+    """
+    if source is None and target is None:
+        return None, None
+    directions = [pair for model in models for pair in model.directions]
+    sides = ({source for source, _ in directions}, {target for _, target in directions})
+    return _without_region(source, sides[0]), _without_region(target, sides[1])
+
+
+def _without_region(code, known):
+    match = _REGION.fullmatch(code or "")
+    language = match and match[1].lower()
+    return language if code not in known and language in known and language != "zh" else code
 
 
 def for_languages(models: Iterable[HostedModel], source: str | None, target: str) -> HostedModel:

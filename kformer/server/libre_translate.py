@@ -15,7 +15,7 @@ from kformer.documents.document_report import DocumentTranslation
 from kformer.documents.placeholders import KINDS as PLACEHOLDERS
 from kformer.inference.glossary import Glossary
 from kformer.server.hosted_documents import HostedDocuments, Languages
-from kformer.server.hosted_models import HostedModel, for_languages
+from kformer.server.hosted_models import HostedModel, for_languages, without_regions
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
 
@@ -121,7 +121,7 @@ def _protected(names):
 
 def _chosen(models, fields):
     """Returns the model for the languages of a request, and the languages."""
-    source, target = fields["source"], fields["target"]
+    source, target = without_regions(models, fields["source"], fields["target"])
     model = for_languages(models, source, target)
     return model, Languages(None if source == "auto" else source, target)
 

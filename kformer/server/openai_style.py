@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_documents import HostedDocuments, Languages
-from kformer.server.hosted_models import HostedModel, for_languages
+from kformer.server.hosted_models import HostedModel, for_languages, without_regions
 from kformer.server.libre_translate import check_format, check_terms
 from kformer.server.refusals import Refusal
 
@@ -43,7 +43,8 @@ async def translations(
 ) -> dict[str, Any]:
     """Returns the answer of /v1/translations, with sentences, flags and quality of each text."""
     form, glossary = check_format(fields), check_terms(fields)
-    source, target = fields.get("source_language"), fields.get("target_language")
+    languages_of_request = fields.get("source_language"), fields.get("target_language")
+    source, target = without_regions(models, *languages_of_request)
     if "model" in fields:
         model = model_named(models, fields["model"])
         if model.kind is not TRANSLATOR:

@@ -12,7 +12,7 @@ import kformer
 from kformer.cli.serve import _listening
 from kformer.server import host, openai_style
 from kformer.server.hosted_files import _name_languages
-from kformer.server.hosted_models import for_languages
+from kformer.server.hosted_models import for_languages, without_regions
 from kformer.server.refusals import Refusal
 from server.test_hosted_documents import hosted
 from support import toy
@@ -119,6 +119,26 @@ def test_a_server_has_the_version_that_it_loaded_while_newer_ones_appear(toy_ser
         predict = {"instances": ["wir"]}
         assert api.ask(f"/v1/models/sv/versions/{number}:predict", predict).status == 200
         assert api.ask(f"/v1/models/sv/versions/{newer}:predict", predict).status == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "known"),
+    [
+        (("de-AT", "pt-BR"), ("de", "pt")),
+        (("DE", "pt_br"), ("de", "pt")),
+        (("auto", "es-419"), ("auto", "es")),
+        ((None, "fr-CA"), (None, "fr-CA")),  # No model has it.
+        (("de", "sr-Latn"), ("de", "sr-Latn")),  # A script is no region.
+        (("de", "zh-TW"), ("de", "zh-TW")),
+        (("de", "en-US"), ("de", "en-US")),  # A model has just this one.
+    ],
+)
+def test_a_region_is_left_out_if_a_model_has_the_language(asked, known):
+    model = hosted(list)
+    model.about = {"directions": ["de-pt", "de-es", "de-sr", "de-zh", "de-en"]}
+    regional = hosted(list)
+    regional.about, regional.target_language = {"source_language": "de"}, "en-US"
+    assert without_regions([model, regional], *asked) == known
 
 
 def test_languages_are_named_for_a_translator_that_does_not_know_them():
