@@ -65,7 +65,7 @@ class WordPlaces:
         # Places of the first words of sentences among all words, and of the end of all.
         lengths = itertools.accumulate((len(words.source) for words in self._sentences), initial=0)
         self._firsts = [*lengths]
-        self._copies: dict[str, tuple[int, int] | None] = {}
+        self._copies: dict[tuple[int, str], tuple[int, int] | None] = {}
         self._targets = functools.cache(self._target_of)
         bare = source.strip()
         self._first = source.index(bare) if bare else len(source)
@@ -141,29 +141,39 @@ class WordPlaces:
         """Returns the place of characters that source and translation both have once."""
         if max(len(self._source), len(self._target)) > _MOST_SEARCHED:
             return None
-        text = self._source[start:end].strip()
-        if text not in self._copies:
-            self._copies[text] = _only_place(text, self._source, self._target)
-        return self._copies[text]
+        text = self._source[start:end]
+        start += len(text) - len(text.lstrip())
+        key = start, text.strip()
+        if key not in self._copies:
+            self._copies[key] = _only_place(*key, self._source, self._target)
+        return self._copies[key]
 
 
-def _only_place(text, source, target):
-    """Returns the place in the target of words that both texts have once, as whole words."""
-    [*places] = itertools.islice(_whole(text, target), 2)
-    if len(places) != 1 or len([*itertools.islice(_whole(text, source), 2)]) != 1:
-        return None
-    return places[0]
+def _only_place(start, text, source, target):
+    """Returns the place in the target of characters that both texts have once.
+
+    Where they begin or end with a word in the source, they do in the target.
+    """
+    place = start, start + len(text)
+    cuts = _cuts(source, place)
+    [*own] = itertools.islice(_places(text, source, cuts), 2)
+    [*places] = itertools.islice(_places(text, target, cuts), 2)
+    return places[0] if len(places) == 1 and own == [place] else None
 
 
-def _whole(text, within):
-    """Yields where a text is that is no part of a longer word."""
-    place = within.find(text)
-    while place >= 0:
-        end = place + len(text)
-        sides = within[place - 1 : place + 1] if place else "", within[end - 1 : end + 1]
-        if not any(len(side) == 2 and side.isalnum() for side in sides):
-            yield place, end
-        place = within.find(text, place + 1)
+def _places(text, within, cuts):
+    """Yields where a text is that is cut off from longer words at most at the same sides."""
+    start = within.find(text)
+    while start >= 0:
+        place = start, start + len(text)
+        if all(cut <= may for cut, may in zip(_cuts(within, place), cuts, strict=True)):
+            yield place
+        start = within.find(text, start + 1)
+
+
+def _cuts(text, place):
+    """Returns whether both ends of a place are within words."""
+    return [0 < end < len(text) and text[end - 1 : end + 1].isalnum() for end in place]
 
 
 # Words of a sentence that is aligned; of longer ones, they are counted in proportion.

@@ -9,6 +9,7 @@ from kformer.arguments import (
     check_as_many,
     check_integer,
     check_target_language,
+    replace_lone_surrogates,
     text_or_texts,
 )
 from kformer.inference.capitals import in_small_letters, is_in_capitals
@@ -150,7 +151,7 @@ class AnyTranslator:
         into = self.into(target_language)
         if into._splits(split, source_language, search, prefixes):
             answers = into._split(texts, search, source_language, batch_size, progress, glossary)
-            return [answer.text if split else answer.text.strip() for answer in answers]
+            return [answer.text if split else _plain(answer.text) for answer in answers]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
         outcome = into._search(texts, request, glossary)
         best = [best.text for best, *_ in outcome.candidates]
@@ -203,7 +204,7 @@ class AnyTranslator:
             blank = None if into.facts.quality_estimate is None else 1.0
             joined = [joined_translation(answer, known, blank) for answer in answers]
             if not split:
-                joined = [dataclasses.replace(each, text=each.text.strip()) for each in joined]
+                joined = [dataclasses.replace(each, text=_plain(each.text)) for each in joined]
             return [[each] for each in joined]
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
         return into._finished(texts, request, glossary, details)
@@ -356,6 +357,11 @@ class AnyTranslator:
                 f"Received: {len(prefixes)} prefixes with {type(self).__name__}."
             )
         return prefixes
+
+
+def _plain(text):
+    """Returns a text as a model writes it: valid UTF-8, without white space at its ends."""
+    return replace_lone_surrogates(text).strip()
 
 
 class _Outcome(NamedTuple):

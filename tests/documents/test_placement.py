@@ -53,7 +53,12 @@ def test_each_code_is_in_any_answer_once_and_well_nested(parts, answer, with_sho
         assert re.sub(r"\s", "", text) == re.sub(r"\s", "", answer)
 
 
+def ends(name):
+    return [Code((f"<{name}>",), role, name) for role in (Role.OPEN, Role.CLOSE)]
+
+
 @given(segments())
+@example([ends("x")[0], "a a a a", ends("x")[1], *ends("y"), "a a a a a"])
 def test_the_text_itself_as_an_answer_gives_the_segment(parts):
     taken = TakenText(parts)
     sentences = [SentencePair(taken.text, taken.text)]
