@@ -30,7 +30,7 @@ def test_vocabulary_and_language_are_kept(folder, parallel_text, tiny_recipe, tm
         assert translator.tokenizer.model == other.tokenizer.model
         assert translator.tokenizer.prefix == ">>fra<<"
         assert translator.source_rows(["der hund"]) == other.source_rows(["der hund"])
-        assert translator.about == {"licence": "mit"}
+        assert translator.about["licence"] == "mit"
     sources, targets = (path.read_text("utf-8").splitlines()[:50] for path in files)
     learned, before = (
         sum(one.log_probability for one in one.score(sources, targets)) for one in (trained, other)
