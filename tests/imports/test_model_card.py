@@ -71,8 +71,9 @@ def test_it_is_in_every_form_and_shown(tmp_path, command):
     path = tmp_path / "a.keras"
     kformer.from_marian(folder).save(path)
     translator = kformer.load(path)
-    assert translator.about == translator.copy().about == ABOUT
-    assert translator.into("fra").about == {**ABOUT, "target_language": "fra"}
+    about = {"single_sentences": True, "reads_capitals": False, **ABOUT}
+    assert translator.about == translator.copy().about == about
+    assert translator.into("fra").about == {**about, "target_language": "fra"}
     version = export_saved_model(translator, tmp_path / "served")
     file = export_tflite(translator, tmp_path / "a.tflite", about={"licence": "another"})
     citation = "@misc{nobody, title = {Nothing}, }"

@@ -169,7 +169,7 @@ def test_a_request_names_a_language_for_each_text(exports, translator):
     found = served.signatures["serving_default"](**inputs)["translation"].numpy()
     for text, code, said in zip(TEXTS, asked, found, strict=True):
         known = code in LANGUAGES
-        expected = translator.translate([text], target_language=code)[0] if known else ""
+        expected = translator.translate(text, split=False, target_language=code) if known else ""
         assert said.decode() == expected
     inputs["target_language"] = inputs["target_language"][:1]
     with pytest.raises(tf.errors.InvalidArgumentError, match="as many languages as texts"):
@@ -184,7 +184,7 @@ def test_a_client_asks_for_a_language(protocol, exports, translator):
         client = server.client(protocol)
         for language in LANGUAGES:
             given = {"target_language": language}
-            expected = translator.translate(TEXTS, **given)
+            expected = translator.translate(TEXTS, split=False, **given)
             assert client.translate(TEXTS, **given) == expected
             two = client.translations(TEXTS, n_best=2, **given)
             options = kformer.SearchOptions(4, n_best=4)
