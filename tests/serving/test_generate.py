@@ -18,7 +18,7 @@ def client(language_model_server, protocol):
 @pytest.mark.prove
 def test_continuations_are_those_of_python(client, tiny_language_model):
     done = []
-    assert client.generate(PROMPTS, done.append) == tiny_language_model.generate(PROMPTS)
+    assert client.generate(PROMPTS, progress=done.append) == tiny_language_model.generate(PROMPTS)
     assert sum(done) == len(PROMPTS)
     expected = tiny_language_model.generations(PROMPTS, SearchOptions(4, n_best=4), details=False)
     found = client.generations(PROMPTS, n_best=3)
