@@ -6,18 +6,21 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
-# The parts of `make prove`, each of at most ten minutes on two cores, and their folders and files.
-PARTS := text serving model decoding imports tasks data runs tflite saved_model export cli browser \
-	guides fuzzing package jax
+# The parts of `make prove`, each of about ten minutes on two cores, and their folders and files.
+PARTS := text serving pocket model decoding imports tasks data runs kinds parallel tflite \
+	saved_model export cli browser guides fuzzing package jax
 PROOFS_text := tests/text tests/inference tests/documents tests/support
-PROOFS_serving := tests/server tests/serving tests/scale tests/pocket
+PROOFS_serving := tests/server tests/serving tests/scale
+PROOFS_pocket := tests/pocket
 PROOFS_model := tests/model
 PROOFS_decoding := tests/decoding
 PROOFS_imports := tests/imports
 PROOFS_tasks := tests/tasks
 PROOFS_data := tests/training/data tests/training/shards tests/training/objective \
 	tests/training/callbacks
-PROOFS_runs := tests/training/run tests/training/kinds tests/training/parallel tests/training/test_*.py
+PROOFS_runs := tests/training/run tests/training/test_*.py
+PROOFS_kinds := tests/training/kinds
+PROOFS_parallel := tests/training/parallel
 PROOFS_tflite := tests/export/tflite
 PROOFS_saved_model := tests/export/saved_model
 PROOFS_export := tests/export/verify tests/export/test_*.py

@@ -149,7 +149,7 @@ class Answers:
         text = translation.text
         if self._adds(taken, text):
             text = self._syntax.sub("", self._spaced_syntax.sub("", text))
-            text = without_marks(text) if self._reads_symbols else text
+            text = without_marks(text)
         text = taken.without_placeholders(text)
         pairs = [
             self._pairs.get((sentence.source, sentence.text))
@@ -173,10 +173,10 @@ class Answers:
     def _choose(self, taken):
         """Returns the text without what the answers to it lack."""
         if taken.has_shown:
-            chosen = self._shown(taken)
-            if self._fails(chosen):
-                chosen = self._without_lost(taken)
-            taken = taken.without() if self._fails(chosen) else chosen
+            asked = self._shown(taken)
+            if self._fails(asked):
+                asked = self._without_lost(taken)
+            taken = taken.without() if self._fails(asked) else asked
         amounts = taken.amounts
         answer = self._known.get(taken.text)
         if amounts and answer and lacks_amounts(amounts, answer.text):
@@ -190,9 +190,11 @@ class Answers:
         return bool(taken.lost(text)) or self._adds(taken, text)
 
     def _adds(self, taken, translation):
-        """Returns whether a translation has more placeholders of a program than its text."""
-        pattern = SYMBOLS if self._reads_symbols else self._syntax
-        return len(pattern.findall(translation)) > len(pattern.findall(taken.text))
+        """Returns whether a translation has more placeholders, or symbols, than its text."""
+        return any(
+            len(pattern.findall(translation)) > len(pattern.findall(taken.text))
+            for pattern in (self._syntax, SYMBOLS)
+        )
 
     def _translate(self, texts):
         """Translates `TakenText`s that are not known."""
@@ -242,9 +244,9 @@ def _by_symbols(taken):
 
 
 def _by_names(taken):
-    """Returns a text with names for its placeholders: no others in it begin with their letter."""
-    taken_letters = {*_NAME.findall(taken.text)}
-    letter = next((letter for letter in _LETTERS if letter not in taken_letters), None)
+    """Returns a text with names for its placeholders, of a letter that begins no name in it."""
+    used = {*_NAME.findall(taken.text)}
+    letter = next((letter for letter in _LETTERS if letter not in used), None)
     if letter is None:
         return taken.without()
     return taken.named([f"{letter}{number}" for number in range(1, 1 + len(taken.codes))])

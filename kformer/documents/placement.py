@@ -117,12 +117,13 @@ class TakenText:
         """Returns a translation of the text with the shown texts of codes for their names."""
         if self._names is None:
             return translation
-        places = self.copies(translation)
-        pieces, done = [], 0
-        for number, (start, end) in sorted(places.items(), key=lambda item: item[1]):
-            pieces += [translation[done:start], self.codes[number].code.shown]
-            done = end
-        return "".join([*pieces, translation[done:]])
+        pieces, written = [], 0  # So many characters of the translation.
+        for number, (start, end) in sorted(
+            self.copies(translation).items(), key=lambda item: item[1]
+        ):
+            pieces += [translation[written:start], self.codes[number].code.shown]
+            written = end
+        return "".join([*pieces, translation[written:]])
 
     def without_placeholders(self, translation: str) -> str:
         """Returns a translation without placeholders that would be there twice with the codes."""
@@ -213,11 +214,11 @@ class TakenText:
                 index = bisect.bisect_left(starts, start)
                 if starts[index : index + 1] == [start]:
                     places[number] = targets[index]
-        done = 0
+        last_end = 0
         for number, (start, end) in sorted(places.items(), key=lambda item: item[1]):
-            if start < done:  # Two overlap.
+            if start < last_end:  # Two overlap.
                 del places[number]
-            done = max(done, end)
+            last_end = max(last_end, end)
         return places
 
     def lost(self, translation: str) -> list[int]:

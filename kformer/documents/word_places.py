@@ -152,7 +152,7 @@ class WordPlaces:
 def _only_place(start, text, source, target):
     """Returns the place in the target of characters that both texts have once.
 
-    Where they begin or end with a word in the source, they do in the target.
+    A copy of whole words is no part of a longer word; a copy of a part of a word may be.
     """
     place = start, start + len(text)
     cuts = _cuts(source, place)

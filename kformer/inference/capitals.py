@@ -38,7 +38,7 @@ def is_in_capitals(sentence: str) -> bool:
 
 
 def in_small_letters(sentence: str) -> str:
-    """Returns a sentence in small letters, but for its first one."""
+    """Returns a sentence in small letters, with a capital at its beginning."""
     small = sentence.lower()
     first = next((i for i, character in enumerate(small) if character.isalpha()), 0)
     return small[:first] + small[first : first + 1].upper() + small[first + 1 :]

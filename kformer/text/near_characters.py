@@ -120,7 +120,7 @@ def _rules_of(model):
 
 
 def _near_characters(known: set[str], rules: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yields the characters that are not known, each with its nearest text that is."""
+    """Yields each character that a vocabulary lacks, with the nearest text that it can spell."""
     for code in range(0x21, _MOST):
         character = chr(code)
         if character in known or len(rules.get(character, character)) != 1:

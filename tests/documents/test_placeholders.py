@@ -97,3 +97,13 @@ def test_a_model_that_was_trained_with_placeholders_reads_symbols():
     assert results[1].count("{x}") == 1
     first, second, third = PLACEHOLDER_SYMBOLS[:3]
     assert copier.asked[:3] == ["plain", f"a {first} b {second} {third} c", f"just 5 km {first}"]
+
+
+def test_such_a_model_adds_no_placeholder_of_a_program_either():
+    def inventing(texts):
+        return [f"{text.upper()} {{name}}" for text in texts]
+
+    model = PlainTranslator(inventing)
+    model.facts = ModelFacts(about={ABOUT: ["placeholders"]})
+    [(text, _)] = translate_markup(["open {file} now"], model, kind="text")
+    assert text.count("{file}") == 1 and "{name}" not in text

@@ -12,7 +12,7 @@ _SECONDS = 1.0  # Between two meetings, about.
 class Agreement(Together):
     """Has the processes of a team save and stop after the same batches; process 0 writes.
 
-    They meet every few batches, about once a second. A process alone meets after every batch.
+    The processes meet every few batches, about once a second. One alone meets after every batch.
 
     Args:
         team: `ProcessTeam`.
