@@ -17,7 +17,8 @@ from kformer.imports.id_table import IdTable, missing_pieces, with_ids_of
 from kformer.imports.state_dict import StateDict, check_numbers
 from kformer.inference.capitals import ABOUT as READS_CAPITALS
 from kformer.inference.capitals import reads_capitals
-from kformer.inference.facts import SINGLE_SENTENCES
+from kformer.inference.facts import SCRIPTS, SINGLE_SENTENCES
+from kformer.inference.sure_checks import scripts_of
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
@@ -27,6 +28,7 @@ from kformer.text.tokenizer import Tokenizer
 # The bias of ids that the original lacks: far below any logit, and finite in float16. Label
 # smoothing takes the mean of all logits; of 58,000 ids this moves it by 0.2.
 NEVER = -1e4
+_BYTE = "<0x41>"  # Of a vocabulary that spells with bytes what it has no pieces for.
 _CELL = ("input", "forget_gate")  # Of an SSRU, whose state has the axis of the vectors.
 _ROWS = 512  # Positions of a table that are compared.
 _ROUNDING = 2e-3  # Largest error of positions that were stored with 16 bits.
@@ -84,7 +86,10 @@ def assemble(
     prefixes += (languages or {}).values()
     model = with_ids_of(models[0], source.with_more(missing), prefixes=prefixes)
     shared = network.target is None
-    about = {SINGLE_SENTENCES: True, READS_CAPITALS: reads_capitals(source.pieces), **(about or {})}
+    known: dict[str, Any] = {SINGLE_SENTENCES: True, READS_CAPITALS: reads_capitals(source.pieces)}
+    if _BYTE not in source.pieces:
+        known[SCRIPTS] = scripts_of(source.pieces)
+    about = {**known, **(about or {})}
     target = with_ids_of(models[1], target, missing if shared else [])
     tokenizer = Tokenizer(model, prefix, languages)
     return Translator(

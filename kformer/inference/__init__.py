@@ -7,6 +7,8 @@
 - `search_options`: the options of a search, with their defaults.
 - `splitting`: texts of many sentences, translated and put together again.
 - `capitals`: sentences in capitals, for models that never read any.
+- `readings`: texts as a model reads them, and its translations as they are answered.
+- `sure_checks`: flags of faults that the text of a translation alone shows.
 - `glossary`: the terms of a text that have given translations. `forced_terms`: translations that
   lack such terms, written anew with them. `source_marks`: terms and placeholders in a source.
 - `degenerate`: flags of output that repeats itself or is far too long.

@@ -12,11 +12,11 @@ from kformer.arguments import (
     replace_lone_surrogates,
     text_or_texts,
 )
-from kformer.inference.capitals import in_small_letters, is_in_capitals
 from kformer.inference.engine import Engine, SearchRequest
 from kformer.inference.facts import ModelFacts
 from kformer.inference.forced_terms import Draft, Forced, force_terms, word_losses
 from kformer.inference.glossary import TERM_MISSED, Glossary, check_glossary
+from kformer.inference.readings import Readings
 from kformer.inference.results import Translation, with_flag
 from kformer.inference.search_options import AllSearchOptions, SearchOptions, chosen_options
 from kformer.inference.source_marks import marked_sources
@@ -155,7 +155,7 @@ class AnyTranslator:
         request = SearchRequest(search, prefixes, batch_size, progress, "translated")
         outcome = into._search(texts, request, glossary)
         best = [best.text for best, *_ in outcome.candidates]
-        return [text.upper() if i in outcome.raised else text for i, text in enumerate(best)]
+        return [outcome.readings.written(number, text) for number, text in enumerate(best)]
 
     @text_or_texts
     def translations(
@@ -300,11 +300,10 @@ class AnyTranslator:
         for number in outcome.missed:
             best, *more = answers[number]
             answers[number] = [with_flag(best, TERM_MISSED), *more]
-        for number in outcome.raised:
-            answers[number] = [
-                dataclasses.replace(each, text=each.text.upper()) for each in answers[number]
-            ]
-        return answers
+        return [
+            [outcome.readings.checked(number, each) for each in translations]
+            for number, translations in enumerate(answers)
+        ]
 
     def _search(self, texts, request, glossary):
         """Returns the `_Outcome` of texts, each of which the model reads at once."""
@@ -313,26 +312,24 @@ class AnyTranslator:
         glossary = self._checked(glossary, request.options, request.prefixes)
         request = request._replace(prefixes=self._checked_prefixes(request.prefixes, texts))
         engine, facts = self.engine, self.facts
-        raised = []
-        if facts.lowers_capitals and request.prefixes is None:
-            raised = [number for number, text in enumerate(texts) if is_in_capitals(text)]
-            for number in raised:
-                texts[number] = in_small_letters(texts[number])
+        is_free = request.prefixes is None
+        readings = Readings.of(texts, facts) if is_free else Readings(texts, texts)
+        texts = readings.read
         if glossary is not None:
             candidates = engine.search_terms(texts, glossary, request)
             if candidates is not None:
-                return _Outcome(candidates, request, [], raised)
+                return _Outcome(candidates, request, [], readings)
         marked = marked_sources(glossary, texts, facts.about)
         candidates = engine.search(marked, request)
         if glossary is None:
-            return _Outcome(candidates, request, [], raised)
+            return _Outcome(candidates, request, [], readings)
         search = TermSearch(engine, facts, marked, request)
         forced = search.forced(glossary, texts, [best.text for best, *_ in candidates])
         for number, outcome in forced.items():
             if outcome.answer is not None:
                 candidates[number] = [outcome.answer]
         missed = [number for number, each in forced.items() if each.missed]
-        return _Outcome(candidates, request, missed, raised)
+        return _Outcome(candidates, request, missed, readings)
 
     def _checked(self, glossary, options, prefixes=None):
         """Returns the `kformer.Glossary` of an argument, or None."""
@@ -371,13 +368,13 @@ class _Outcome(NamedTuple):
         candidates: For each text its candidates, best first.
         request: The checked request.
         missed: Numbers of the texts whose translation lacks a term.
-        raised: Numbers of the texts in capitals, which the model read in small letters.
+        readings: The texts, as they were asked and as the model read them.
     """
 
     candidates: list[list[Any]]
     request: SearchRequest
     missed: list[int]
-    raised: list[int]
+    readings: Readings
 
 
 SavedTranslator = AnyTranslator  # The name in version 0.2.

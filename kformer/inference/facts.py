@@ -11,6 +11,7 @@ from kformer.inference.source_marks import KINDS, TERMS, reads_marks
 if TYPE_CHECKING:  # A client of a server needs no NumPy.
     from kformer.inference.quality_estimate import QualityEstimate
 
+SCRIPTS = "scripts"  # In the metadata of a model that cannot spell all characters.
 SINGLE_SENTENCES = "single_sentences"  # In the metadata of a model; without it, nothing is known.
 _DEFAULT_SEARCH = SearchOptions()
 _NO_TERMS = "A glossary needs a translator that searches for terms. Received: glossary."
@@ -81,6 +82,12 @@ class ModelFacts:
     def single_sentences(self) -> bool:
         """Whether it learned from single sentences, and loses some of a text of several."""
         return bool(self.about.get(SINGLE_SENTENCES))
+
+    @property
+    def scripts(self) -> tuple[str, ...] | None:
+        """The scripts whose letters it can spell, such as "Latin"; None for all of them."""
+        scripts = self.about.get(SCRIPTS)
+        return None if scripts is None else tuple(scripts)
 
     @property
     def lowers_capitals(self) -> bool:

@@ -6,6 +6,7 @@
 - `documents`: the documents of text files, for language models.
 - `normalization`: the rules that change the characters of a text before it is split.
 - `near_characters`: the nearest ones to those that a pretrained vocabulary cannot spell.
+- `numbers`: the digits of numbers, whatever a language puts between them.
 - `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `text_rows`: lists of strings to lists of ids, truncated where they are too long.

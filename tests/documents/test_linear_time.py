@@ -27,7 +27,14 @@ SIZE = 3000  # Characters, and then four times as many.
 MOST_GROWTH = 8  # Linear time grows by 4, quadratic time by 16.
 PACKAGES = (kformer.documents, kformer.text.paragraphs)
 # Other modules read names of files.
-TEXT_MODULES = "inference.forced_terms", "inference.source_marks", "text.tmx", "text.alignment"
+TEXT_MODULES = (
+    "inference.forced_terms",
+    "inference.source_marks",
+    "inference.sure_checks",
+    "text.alignment",
+    "text.numbers",
+    "text.tmx",
+)
 
 # For each pattern the parts of its worst texts: what is before a part that is repeated, the part,
 # and what is behind.
@@ -51,9 +58,6 @@ HOSTILE = {
         ("", "A", "x"),
         ("", "$1 ", "x"),
     ],
-    "amounts._MARK": [("", ",", "x")],
-    "amounts._NUMBER": [("", "1", "x"), ("", "1'", "."), ("", "1 000 ", "x"), ("", " 000", "x")],
-    "amounts._SPACE": [SPACES],
     "android_strings._ESCAPE": [("", "\\", ""), ("", "\\u", "")],
     "android_strings._QUOTE": [("", '"', ""), ("", '\\"', "")],
     "android_strings._RESOURCE": [("", "@", ""), ("", "@a", " ")],
@@ -165,6 +169,9 @@ HOSTILE = {
         ("(1)", " ", "x"),
     ],
     "marks._DAY": [("", "1", "x"), ("1.", "1", "x"), ("1.1.", " ", "x")],
+    "numbers._MARK": [("", ",", "x")],
+    "numbers._NUMBER": [("", "1", "x"), ("", "1'", "."), ("", "1 000 ", "x"), ("", " 000", "x")],
+    "numbers._SPACE": [SPACES],
     "segments._SPACES": [SPACES],
     "sentence_splitting.BEGINNING": [
         (". ", "(", "1"),
@@ -221,6 +228,27 @@ HOSTILE = {
         ("<v ", "a", ""),
         ("", "<v ", ""),
     ],
+    "sure_checks._ADDRESS": [
+        ("", "a", ""),
+        ("", "a@", ""),
+        ("a@", "a.", ""),
+        ("", "http://a", ""),
+        ("", "www.", ""),
+    ],
+    "sure_checks._DIGITS": [("", "1", "x")],
+    "sure_checks._NUMBERS": [("", "1", "x"), ("", "1'", "."), ("", "1 000 ", "x")],
+    "sure_checks._OTHER_DIGITS": [("", "a", ""), ("", "a-", ""), ("", "1", ""), ("", "a1", "")],
+    "sure_checks._PLACEHOLDER": [
+        ("", "{", ""),
+        ("", "{{", ""),
+        ("", "%(", ""),
+        ("", "%1", ""),
+        ("", "<a", ""),
+        ("", "`", ""),
+        ("", "`a", ""),
+    ],
+    "sure_checks._SCRIPTS": [("", "a", ""), ("", "\u4e2d", "")],
+    "sure_checks._WORDS": [("", "a", "1"), ("", "a ", "")],
     "tmx._SPACE": [SPACES],
     "forced_terms._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "forced_terms._RUN": [("", "a", ""), ("", "a ", ""), ("", "犬", "")],

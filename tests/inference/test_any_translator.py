@@ -247,3 +247,26 @@ def test_whether_a_vocabulary_knows_capitals_shows_in_its_pieces():
     assert not reads_capitals(small)
     assert reads_capitals([*small, "▁HUND"])
     assert reads_capitals(["H", "U"])  # Nothing is known of a vocabulary of characters.
+
+
+def test_a_text_that_a_model_cannot_spell_stays_as_it_is():
+    about = {"single_sentences": True, "scripts": ["Latin"]}
+    translator = Scripted(Dictionary(WORDS, about=about, target_language="en"))
+    for split in (None, False):
+        assert translator.translate(["中文。", "der hund"], split=split)[0] == "中文。"
+        [best] = translator.translations("中文。", split=split)
+        assert (best.text, best.flags) == ("中文。", ("unknown characters",))
+    [known] = Scripted(Dictionary(WORDS)).translations("中文。")
+    assert known.flags != ("unknown characters",)
+
+
+def test_flags_are_those_of_the_text_and_wordless_texts_are_right():
+    def search(texts, _):
+        answer = {"der hund {a} 2017": "dog", "12345": "12345"}
+        return [[Translation(answer[text], 0.0, ("unsure",), quality=0.1)] for text in texts]
+
+    translator = Scripted(Dictionary(WORDS))
+    translator.engine.search = search
+    [[lost], [number]] = translator.translations(["der hund {a} 2017", "12345"])
+    assert lost.flags == ("number missed", "placeholder missed", "unsure")
+    assert (number.flags, number.quality) == ((), 1.0)

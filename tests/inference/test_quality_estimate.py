@@ -1,3 +1,5 @@
+import dataclasses
+
 import keras
 import numpy as np
 import pytest
@@ -5,6 +7,8 @@ from scipy import stats
 
 from kformer.inference.quality_estimate import (
     FEATURES,
+    FLOORED,
+    SIGNS,
     Evidence,
     QualityEstimate,
     disturbed_pairs,
@@ -47,13 +51,57 @@ def test_a_certain_translation_and_an_impossible_one_have_a_finite_quality():
 
 
 def test_a_fit_finds_the_weights_that_made_the_scores():
-    rows = evidence(997)
-    hidden = estimate(log_probability=1.1, length_ratio=0.4, fragmentation=-0.6)
+    rows, is_plain = evidence(997), np.arange(997) < 601
+    features = dict(zip(FEATURES, rows.features(), strict=True))
+    floors = {name: np.quantile(features[name][is_plain], 0.95) for name in FLOORED}
+    hidden = dataclasses.replace(
+        estimate(log_probability=1.1, length_ratio=0.4, fragmentation=-1.6, log_error=-0.1),
+        floors={name: float(floor) for name, floor in floors.items()},
+    )
+    hidden.weights["length_difference"] = -0.2
     scores = hidden.quality(rows)
-    is_plain = np.arange(997) < 601
     fitted = fit_estimate(rows, scores, is_plain)
     np.testing.assert_allclose(fitted.quality(rows), scores, atol=0.02)
     assert fitted.threshold == pytest.approx(0.7 * scores[is_plain].mean(), abs=1e-4)
+
+
+def test_a_value_below_its_floor_counts_as_the_floor():
+    rows = evidence(97)
+    fragmentation = rows.features()[FEATURES.index("fragmentation")]
+    floor = float(np.median(fragmentation))
+    floored = dataclasses.replace(
+        estimate(fragmentation=-2.0), floors={"fragmentation": floor}
+    ).quality(rows)
+    bare = estimate(fragmentation=-2.0).quality(rows)
+    assert (floored == bare).tolist() == (fragmentation >= floor).tolist()
+    assert (floored <= bare).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_on_plain_text_an_estimate_is_no_worse_than_the_log_probability(seed):
+    """Chance is what the other features say of plain text here."""
+    rows, rng = evidence(400, seed), np.random.default_rng(seed)
+    mean = rows.log_probability / rows.length
+    is_plain = np.arange(400) < 200
+    noise = rng.normal(scale=0.5, size=400)
+    fragmentation = rows.features()[FEATURES.index("fragmentation")]
+    # Disturbed text is bad where its words are in pieces, and good where it is improbable.
+    scores = np.where(is_plain, mean + noise, -mean - 3 * fragmentation)
+    scores = 1 / (1 + np.exp(-scores))
+    fitted = fit_estimate(rows, scores, is_plain)
+    plain, other = (
+        rank_correlation(values[is_plain], scores[is_plain])
+        for values in (fitted.quality(rows), mean)
+    )
+    assert plain >= other - 0.02
+
+
+def test_known_signs_are_kept():
+    """More improbable translations never have the higher quality, whatever few texts say."""
+    rows = evidence(300)
+    mean = rows.log_probability / rows.length
+    fitted = fit_estimate(rows, 1 / (1 + np.exp(mean)), np.arange(300) < 200)
+    assert all(fitted.weights[name] * sign >= 0 for name, sign in SIGNS.items())
 
 
 def test_the_flag_is_raised_below_the_threshold_alone():
@@ -90,16 +138,20 @@ def test_the_rank_correlation_is_spearmans():
     assert np.isnan(rank_correlation(np.ones(5), np.arange(5)))
 
 
-def test_held_out_text_is_disturbed_in_five_ways_in_turn():
-    sources, references = ["ein Hund rennt schnell"] * 10, ["a dog runs fast"] * 10
+def test_held_out_text_is_disturbed_in_several_ways_in_turn():
+    sources, references = ["ein Hund rennt schnell"] * 12, ["a dog runs fast"] * 12
     pairs = disturbed_pairs(sources, references)
     assert pairs == disturbed_pairs(sources, references)
     texts = [text for text, _ in pairs]
-    assert [texts[i] for i in (0, 5)] == ["EIN HUND RENNT SCHNELL"] * 2
-    assert [texts[i] for i in (4, 9)] == references[:2]
+    assert [texts[i] for i in (0, 6)] == ["EIN HUND RENNT SCHNELL"] * 2
+    assert [texts[i] for i in (4, 10)] == references[:2]
     for text in texts[1:3]:
         assert len(text.split(" ")) == 4
     assert [sorted(word) for word in texts[3].split(" ")] == [*map(sorted, sources[0].split(" "))]
+    assert pairs[5] == (f"{sources[0]} {sources[0]}", f"{references[0]} {references[0]}")
+    assert not any(
+        text.isupper() for text, _ in disturbed_pairs(sources, references, reads_capitals=False)
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,6 +159,8 @@ def test_held_out_text_is_disturbed_in_five_ways_in_turn():
     [
         ({"weights": {"log_probability": 1.0}}, "a weight for each of log_probability, log_error"),
         ({"bias": "0"}, "Received: bias='0'"),
+        ({"floors": {"length": 1.0}}, "The floors of a quality estimate are of log_probability"),
+        ({"floors": {"fragmentation": "1"}}, "Received: fragmentation='1'"),
         ({"threshold": 1.5}, "Received: threshold=1.5"),
     ],
 )
