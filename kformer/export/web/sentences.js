@@ -49,7 +49,7 @@ function sentencesOfLine(line, segmenter, known) {
  */
 function withCapitals(line) {
   if (/^[^\p{Lu}\p{Ll}]*(?:\p{Lu}|$)/u.test(line)) return line;
-  return line.replace(/(?<=[.!?…][\s"'”’»)\]])[^\p{L}\p{N}_.!?…,;:]*\p{L}/gu, (found) => {
+  return line.replace(/(?<=[.!?…][\s"'”’»)\]])(?:[([]?\d{1,3}[.)\]]\s)?[^\p{L}\p{N}_.!?…,;:]*\p{L}/gu, (found) => {
     const upper = found.toUpperCase();
     return upper.length === found.length ? upper : found;
   });

@@ -26,7 +26,7 @@ _WHITE_SPACE = re.compile(r"\s")
 _OF_CODE = re.compile("[-_]")
 # It does not end sentences at "(Yes.) No", nor always before the numbers of a list within a line.
 _MORE_ENDS = re.compile(
-    r"[.!?…][)\]][\"”’»]?\s+(?=[^\W\d_])|[.!?…]\s+(?=\d{1,3}[.)]\s)"
+    r"[.!?…][)\]][\"”’»]?\s+(?=[^\W\d_])|[.!?…]\s+(?=[(\[]?\d{1,3}[.)\]]\s)"
     r"|[。！？](?:[」』”’]*\s*(?=[A-Za-z\d])|）\s*)"
 )
 # Words, with commas between them: of most sentences nothing else must be known.
@@ -34,7 +34,7 @@ _ONE_SENTENCE = re.compile(r"[^\W\d_]{2,}(?:,? [^\W_]+)*[.!?]?")
 # Where a splitter takes a mark that opens a quotation for one that closes the sentence before.
 _MOST_MARKS = 4
 OPENED = re.compile(r"(?:(?<=\s)[\"'«»„“”‘’(\[{¿¡]|[「『（《〈【])+\Z")
-BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])[^\w.!?…,;:]*[^\W\d_]")
+BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])(?:[(\[]?\d{1,3}[.)\]]\s)?[^\w.!?…,;:]*[^\W\d_]")
 # Ends of clauses and then of words, each with the white space behind it. Punctuation of full width
 # needs no white space.
 CLAUSE_END = re.compile(

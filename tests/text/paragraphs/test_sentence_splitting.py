@@ -84,6 +84,20 @@ def test_every_script_has_its_own_full_stops_whatever_the_language(text):
     assert len(split_sentences(text)) == 3
 
 
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["(1) der hund schläft. ", "(2) die katze schläft."],
+        ["(1) Der Hund schläft. ", "(2) Die Katze schläft."],
+        ["der hund schläft. ", "12) die katze"],
+        ["Es gilt Art. 5 Abs. (2) der Verordnung."],
+        ["Siehe S. (2) und (3) des Gesetzes."],
+    ],
+)
+def test_a_number_in_brackets_begins_a_sentence_behind_an_end(sentences):
+    assert split_sentences("".join(sentences), "de") == sentences
+
+
 def test_what_is_no_string_is_refused():
     with pytest.raises(TypeError, match=r"`text` must be a string. Received: text=\['a'\]"):
         split_sentences(["a"])
