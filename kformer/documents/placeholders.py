@@ -34,6 +34,7 @@ KINDS = {
     # Not the percent sign of "100 %" or "100%ig".
     "printf": rf"%#@\w{{1,99}}@|(?<!\d)(?<!\d[ \u00a0\u202f]){_PRINTF}|{_PRINTF}(?![^\W\d_])",
     "quantity": AMOUNT,
+    "mention": r"(?<![\w/#@.])[#@](?:\d{1,9}|[A-Za-z_][\w-]{0,63})(?![\w;])",  # "#12", "@name".
     "emoji": r"[\u2190-\u21ff\u2600-\u27bf\U0001f000-\U0001faff][\u200d\ufe0f\u2640\u2642"
     r"\U0001f3fb-\U0001f3ff\U0001f000-\U0001faff]*+",
 }

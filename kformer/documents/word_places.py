@@ -86,10 +86,10 @@ class WordPlaces:
             indices = max(first, base) - base, min(last, behind) - 1 - base
             target_begin, target_stop = self._targets(number, *indices)
             begin, stop = min(begin, target_begin), max(stop, target_stop)
-        if _has_marks(self._source, start, self._starts[first]):
-            begin = _before_marks(self._target, begin)
-        if _has_marks(self._source, self._ends[last - 1], end):
-            stop = _behind_marks(self._target, stop)
+        if marks := _marks(self._source, start, self._starts[first]):
+            begin = max(begin - marks, _before_marks(self._target, begin))
+        if marks := _marks(self._source, self._ends[last - 1], end):
+            stop = min(stop + marks, _behind_marks(self._target, stop))
         return begin, stop
 
     def point(self, place: int) -> int:
@@ -202,9 +202,10 @@ _MARKS = ".,;:!?…)]}»”’\"'%"
 _MOST_MARKS = 100  # Beside a word, that are looked at.
 
 
-def _has_marks(text, start, end):
-    """Returns whether there is a mark, such as a bracket, between two places."""
-    return bool(text[start : min(end, start + _MOST_MARKS)].strip())
+def _marks(text, start, end):
+    """Returns how many marks, such as brackets, a translation may have for those of a text."""
+    marks = text[start : min(end, start + _MOST_MARKS)].replace("…", "...")
+    return sum(not character.isspace() for character in marks)
 
 
 def _before_marks(text, place):

@@ -24,6 +24,7 @@ from kformer.inference.source_marks import ABOUT, PLACEHOLDER_SYMBOLS
         ("email", "ann.b+c@mail.example.org"),
         ("tag", "<br/> </b> <a href='x'> &nbsp; &#8212;"),
         ("quantity", "5 km/h 2.5\u00a0kg 50% 1,000 € $9.99 20 °C 3 GB £2.8bn 1 500 m US$ 1"),
+        ("mention", "#1234 @anna_b #MeToo"),
         ("emoji", "😀 👩‍🚀 →"),
     ],
 )

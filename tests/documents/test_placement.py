@@ -127,6 +127,16 @@ def test_alone_words_near_the_diagonal_and_equal_ones_belong_together():
     assert put("*Note:* read it.", "*Hinweis*: lies es.".replace("*", "")) == "*Hinweis:* lies es."
 
 
+def test_a_span_takes_as_many_marks_as_its_source_has():
+    """The full stop and the bracket behind a quotation in a link are not drawn into the link."""
+    source, target = "Call it (once “the best dog”).", 'Chame (antes "o melhor cão").'
+    begin, end = source.index("“"), source.index("”") + 1
+    weights = np.eye(6)[[0, 2, 3, 4, 5]]  # Of "Chame", "antes", "o", "melhor", "cão".
+    pair = SentencePair(source, target, weights)
+    start, stop = WordPlaces(source, target, [pair]).span(begin, end)
+    assert target[start:stop] == '"o melhor cão"'
+
+
 def test_a_copied_placeholder_stays_where_the_answer_has_it():
     assert put("{n} files in *{dir}*", "en {dir} hay {n} archivos") == (
         "en *{dir}* hay {n} archivos"
