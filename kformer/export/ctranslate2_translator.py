@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+import numpy as np
 import sentencepiece
 
 from kformer.arguments import as_texts, one_or_many
@@ -19,6 +20,7 @@ from kformer.inference.results import Translation
 from kformer.inference.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.json_files import read_json
 from kformer.serving.request_rows import warn_of_cut
+from kformer.text.alignment import WordAlignment, align_words
 from kformer.text.paragraphs.joining import SPACE
 from kformer.threads import available_cores
 
@@ -169,6 +171,7 @@ class CTranslate2Engine(Engine):
             scores=True,
             scores_tokens=True,
             continues=True,
+            aligns=True,
             no_terms=None,
             quality_estimate=self._model.quality_estimate,
         )
@@ -224,6 +227,48 @@ class CTranslate2Engine(Engine):
         prefixes = [target.id_to_piece(ids) for ids in target.encode(beginnings)]
         answers = self._searched(sentences, request, prefixes)
         return self.rate(sentences, [best.text for best, *_ in answers], request)
+
+    def align(
+        self,
+        sentences: list[str],
+        translations: list[str],
+        progress: Callable[[int], object] | None = None,
+    ) -> list[WordAlignment]:
+        """Returns the links of the words of translations to those of their sources.
+
+        CTranslate2 gives the attention of a search that begins with the whole translation.
+        """
+        model = self._model
+        sources = [row[: model._longest] for row in model._source.encode(sentences)]
+        targets = [ids[: model._limit - 1] for ids in model._target.encode(translations)]
+        pairs = [
+            (model._source.id_to_piece(source), model._target.id_to_piece(target))
+            for source, target in zip(sources, targets, strict=True)
+        ]
+        waiting = [
+            model._translator.translate_batch(
+                [source],
+                target_prefix=[target],
+                beam_size=1,
+                max_input_length=0,
+                max_decoding_length=len(target),
+                return_attention=True,
+                asynchronous=True,
+            )[0]
+            if source and target
+            else None
+            for source, target in pairs
+        ]
+        alignments = []
+        for (source, target), begun in zip(pairs, waiting, strict=True):
+            shape = len(target), len(source)
+            attention = np.zeros(shape) if begun is None else begun.result().attention[0]
+            skipped = model._added - 1  # The token of a language.
+            rows = np.array(attention)[: shape[0], skipped : skipped + shape[1]]
+            alignments.append(align_words(rows.reshape(shape), source, target))
+            if progress:
+                progress(1)
+        return alignments
 
     def _searched(self, sentences, request, prefixes=None):
         """Returns the translations of sentences, which may begin with given pieces."""

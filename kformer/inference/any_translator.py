@@ -9,6 +9,7 @@ from kformer.arguments import (
     check_as_many,
     check_integer,
     check_target_language,
+    pair_or_pairs,
     replace_lone_surrogates,
     text_or_texts,
 )
@@ -28,6 +29,9 @@ from kformer.inference.splitting import (
     translate_split,
 )
 from kformer.inference.zero_shot import warn_of_zero_shot
+
+if TYPE_CHECKING:  # A client of a server needs no NumPy.
+    from kformer.text.alignment import WordAlignment
 
 Progress = Callable[[int], object]
 Terms = Glossary | Mapping[str, str]
@@ -252,6 +256,41 @@ class AnyTranslator:
         )
         into = self.into(target_language)
         return into._split(texts, search, source_language, batch_size, progress, glossary)
+
+    @pair_or_pairs
+    def align(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        *,
+        progress: Progress | None = None,
+    ) -> "list[WordAlignment]":
+        """Links the words of given translations to words of their sources, by attention.
+
+        The attention is that of the translator's `alignment_head`.
+
+        Args:
+            sources: list of strings, or another iterable of them, as for `translate`; or one
+                string.
+            targets: as many strings, their translations; or one string.
+            progress: Called with the number of pairs done, after each batch.
+
+        Returns:
+            list of as many `kformer.WordAlignment`; or one for one pair.
+
+        Raises:
+            TypeError: The arguments are no lists of strings.
+            ValueError: They have different lengths, or the form does not align words.
+        """
+        sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
+        check_as_many(sources=sources, targets=targets)
+        if not self.facts.aligns:
+            raise ValueError(
+                "Words are aligned by a .keras file, by a SavedModel and a folder of CTranslate2 "
+                "of this version, and by such a .tflite file with one vocabulary and with the "
+                f"signatures `encode` and `decode_step`. Received: {type(self).__name__}."
+            )
+        return self.engine.align(sources, targets, progress)
 
     def check_takes_glossary(self):
         """Raises a ValueError if this translator cannot search for the terms of a glossary."""

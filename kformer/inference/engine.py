@@ -12,6 +12,9 @@ from kformer.inference.glossary import Glossary
 from kformer.inference.results import Translation
 from kformer.inference.search_options import SearchOptions
 
+if TYPE_CHECKING:  # A client of a server needs no NumPy.
+    from kformer.text.alignment import WordAlignment
+
 
 class SearchRequest(NamedTuple):
     """The settings of one search, beside its sentences.
@@ -100,6 +103,15 @@ class Engine:
         self, sentences: list[str], beginnings: list[str], request: SearchRequest
     ) -> list[Rated]:
         """Returns translations with given beginnings, if the facts say `continues`."""
+        raise NotImplementedError
+
+    def align(
+        self,
+        sentences: list[str],
+        translations: list[str],
+        progress: Callable[[int], object] | None = None,
+    ) -> "list[WordAlignment]":
+        """Returns the links of words of each pair, if the facts say `aligns`."""
         raise NotImplementedError
 
     def options(self, chosen: dict[str, Any]) -> SearchOptions:

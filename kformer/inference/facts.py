@@ -39,7 +39,7 @@ class ModelFacts:
         scores: Whether it scores given translations, which the terms of a glossary need.
         scores_tokens: Whether it gives the log-probability of each token of them, too.
         continues: Whether it goes on behind a given beginning of a translation.
-        aligns: Whether it has the method `align` of `kformer.Translator`.
+        aligns: Whether it links words by its attention, with the method `align`.
         takes_names: Whether names such as "X1" may stand for placeholders in its texts.
         no_terms: Why it cannot search for terms, for a message; None if it can.
         quality_estimate: `QualityEstimate` of its translations; None for none.

@@ -44,7 +44,9 @@ _SCRIPTS = re.compile(
     "|(?P<Emoji>[\u2600-\u27bf\U0001f300-\U0001faff])"
     "|(?P<Latin>[A-Za-z\u00c0-\u024f\u1e00-\u1eff])|(?P<Other>[^\\W\\d_])"
 )
-_LEAST_LETTERS = 5  # Of a script that a vocabulary can spell: a few are signs, such as "π".
+# A script that a vocabulary can spell has so many letters, or this share of all of its letters: a
+# few are signs, such as "π".
+_LEAST_LETTERS, _LEAST_SHARE = 5, 0.1
 _FIRST_FOREIGN = "\u0370"  # Characters before it are Latin.
 
 
@@ -80,7 +82,8 @@ def scripts_of(pieces: Iterable[str]) -> list[str]:
     """Returns the scripts that a vocabulary can spell, such as "Latin", by name."""
     letters = {match[0] for piece in pieces for match in _SCRIPTS.finditer(piece)}
     counts = _by_script("".join(letters))
-    return sorted(script for script, count in counts.items() if count >= _LEAST_LETTERS)
+    least = min(_LEAST_LETTERS, _LEAST_SHARE * len(letters))
+    return sorted(script for script, count in counts.items() if count >= least)
 
 
 def is_foreign(text: str, scripts: Container[str]) -> bool:

@@ -2,12 +2,10 @@
 
 import copy
 import functools
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
-from kformer.arguments import as_texts, check_as_many, pair_or_pairs
 from kformer.inference.any_translator import AnyTranslator
 from kformer.inference.degenerate import degenerate_flags
 from kformer.inference.quality_estimate import estimate_in
@@ -17,7 +15,6 @@ from kformer.pocket.metadata import METADATA_RULE
 from kformer.pocket.pocket_engine import PocketEngine
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_text import text_in
-from kformer.text.alignment import WordAlignment
 
 TRANSLATION_CUT = 2  # A bit of the output `truncated`.
 
@@ -66,40 +63,6 @@ class PocketTranslator(AnyTranslator, PocketModel):
     def engine(self) -> PocketEngine:
         """The engine that runs the file."""
         return PocketEngine(self)
-
-    @pair_or_pairs
-    def align(
-        self,
-        sources: Iterable[str],
-        targets: Iterable[str],
-        progress: Callable[[int], object] | None = None,
-    ) -> list[WordAlignment]:
-        """Links the words of given translations to words of their sources, by attention.
-
-        Args:
-            sources: list of strings, or another iterable of them, as for `translate`; or one
-                string.
-            targets: as many strings, their translations; or one string.
-            progress: Called with the number of pairs done.
-
-        Returns:
-            list of as many `kformer.WordAlignment`, as of `kformer.Translator.align`; or one for
-            one pair.
-
-        Raises:
-            TypeError: The arguments are no lists of strings.
-            ValueError: They have different lengths; or the file is older, was exported without
-                the signatures `encode` and `decode_step`, or has two vocabularies.
-        """
-        sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
-        check_as_many(sources=sources, targets=targets)
-        if not self.facts.aligns:
-            raise ValueError(
-                "A .tflite file of this version, with one vocabulary and with the signatures "
-                "`encode` and `decode_step`, aligns words. "
-                f"Received: {[*self.manifest.get('signatures', ())]}."
-            )
-        return self.engine.align(sources, targets, progress)
 
     def _into(self, target_language):
         """Returns a translator that runs the same file with the same workers."""

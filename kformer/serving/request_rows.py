@@ -22,6 +22,7 @@ NEEDED = {  # Outputs that each signature must have.
     "generate": ("generation", "score", "flags"),
     "generate_beam": ("generation", "score", "flags"),
     "score": ("log_probability", "tokens"),
+    "align": ("attention", "source_pieces", "target_pieces"),
     "encode": ("vector",),
     "tokenize": ("ids", "length"),
 }

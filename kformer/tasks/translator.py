@@ -78,6 +78,7 @@ class Translator(AnyTranslator, GivenTranslations, QualityEstimates):
         if tokenizer.model:  # Else `load_assets` follows.
             self._check_vocabularies()
 
+    align = GivenTranslations.align  # With any head.
     has_alignments = True  # Whether `align` can be called.
 
     @property

@@ -9,9 +9,10 @@ import keras
 import tensorflow as tf
 
 from kformer.arguments import UNKNOWN_LANGUAGE
+from kformer.decoding.scoring import likelihood
 from kformer.decoding.search_ids import FixedSearch
-from kformer.export.saved_model.graph_search import Searching
-from kformer.export.saved_model.serving_signatures import ServingSignatures, as_many
+from kformer.export.saved_model.graph_search import Searching, map_in_chunks
+from kformer.export.saved_model.serving_signatures import CHUNK_LOGITS, ServingSignatures, as_many
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import BatchLimits, Codes, Examples, examples_of
 from kformer.inference.search_options import EXTRA_LENGTH, SearchOptions
@@ -19,6 +20,7 @@ from kformer.model.transformer import Transformer
 from kformer.tasks.quality_estimates import QualityInGraph
 from kformer.tasks.search_defaults import with_beams
 from kformer.tasks.translator import Translator
+from kformer.tasks.word_alignment import index_of
 
 
 class Translating(Searching):
@@ -72,7 +74,7 @@ class SavedTranslatorSignatures(ServingSignatures):
         xla: bool = False,
     ):
         super().__init__(translator, transformer, limits)
-        self._target = translator.target_tokenizer
+        self._target, self._head = translator.target_tokenizer, index_of(translator.alignment_head)
 
         def rating(options):
             return QualityInGraph(translator, options) if translator.quality_estimate else None
@@ -88,7 +90,12 @@ class SavedTranslatorSignatures(ServingSignatures):
         self._several = translating(with_beams(options))
 
     def _own(self):
-        return {"serving_default": self.translate, "beam": self.beam, "score": self.score}
+        return {
+            "serving_default": self.translate,
+            "beam": self.beam,
+            "score": self.score,
+            "align": self.align,
+        }
 
     def translate(self, text: tf.Tensor, target_language: tf.Tensor | None = None):
         """Returns the best translation of each text.
@@ -131,10 +138,7 @@ class SavedTranslatorSignatures(ServingSignatures):
             flags: string (B,); also "target cut" and "target not UTF-8".
             quality: float32 (B,), as of `translate`.
         """
-        with tf.control_dependencies([as_many("targets as sources", source, target)]):
-            sources = self._read(self._tokenizer, source, self._longest, target_language)
-            targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
-        rows, targets = self._within_limits(sources, targets)
+        rows, targets = self._pairs(source, target, target_language)
         flags = {**rows.flags("source"), **targets.flags("target")}
         scores = self._scored(rows.ids, targets, self._target.start_id, self._at_once(rows))
         qualities = {}
@@ -143,6 +147,49 @@ class SavedTranslatorSignatures(ServingSignatures):
             quality = self._rate_log_probability(*sides, scores["log_probability"])
             qualities["quality"] = quality
         return {**scores, "flags": joined(flags), **qualities}
+
+    def align(self, source: tf.Tensor, target: tf.Tensor, target_language: tf.Tensor | None = None):
+        """Returns the attention of given translations, by the translator's `alignment_head`.
+
+        Args:
+            source, target, target_language: As for `score`.
+
+        Returns:
+            attention: float32 (B, T, S), of each piece of a target to each of its source.
+            source_pieces, target_pieces: string (B, S) and (B, T); "" for ids that stand for no
+                text: the end, a language, padding.
+        """
+        rows, targets = self._pairs(source, target, target_language)
+        length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
+        chunk = CHUNK_LOGITS // (length * self._network.target_embedding.vocab_size)
+        sides = [ids.to_tensor(self._network.padding_id) for ids in (rows.ids, targets.ids)]
+
+        def attend(*sides):
+            _, attention = likelihood(self._network, *sides, self._target.start_id, **self._head)
+            return {"attention": attention}
+
+        spec = {"attention": tf.TensorSpec([None, None, None], tf.float32)}
+        at_once = tf.clip_by_value(chunk, 1, self._at_once(rows))
+        return {
+            **map_in_chunks(attend, spec, at_once, *sides),
+            "source_pieces": _pieces(self._tokenizer, sides[0]),
+            "target_pieces": _pieces(self._target, sides[1]),
+        }
+
+    def _pairs(self, source, target, target_language):
+        """Reads sources and targets within all limits."""
+        with tf.control_dependencies([as_many("targets as sources", source, target)]):
+            sources = self._read(self._tokenizer, source, self._longest, target_language)
+            targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
+        return self._within_limits(sources, targets)
+
+
+def _pieces(tokenizer, ids):
+    """Returns the pieces of ids, string (B, L); "" for those that stand for no text."""
+    symbols = {tokenizer.padding_id, tokenizer.end_id, *tokenizer.language_ids.values()}
+    symbols |= {tokenizer.prefix_id} - {None}
+    is_symbol = tf.reduce_any(ids[..., tf.newaxis] == sorted(symbols), axis=-1)
+    return tf.where(is_symbol, "", tokenizer.in_graph.id_to_string(ids))
 
 
 class SavedTranslatorExport:

@@ -25,8 +25,10 @@ from kformer.serving.request_rows import (
     scored_translation,
     warn_of_cut,
 )
+from kformer.text.alignment import WordAlignment, align_words
 from kformer.text.labels import Predictions, Tagging, predicts, tagger_text, tagging
 
+_ALIGNED_AT_ONCE = 16  # Pairs, whose attention becomes lists of numbers.
 _REPORT_RULE = "The export report of a SavedModel must be as the export wrote it."
 
 
@@ -111,6 +113,7 @@ class SavedModelEngine(Engine):
             target_language=model._target_language or report.get("target_language"),
             search=SearchOptions(**search),
             scores=scores,
+            aligns="align" in model.signatures,
             no_terms=refusal,
             quality_estimate=model.quality_estimate,
         )
@@ -136,6 +139,26 @@ class SavedModelEngine(Engine):
             scored_translation(text, scored, request.options, estimate)
             for text, scored in zip(translations, scores, strict=True)
         ]
+
+    def align(
+        self,
+        sentences: list[str],
+        translations: list[str],
+        progress: Callable[[int], object] | None = None,
+    ) -> list[WordAlignment]:
+        """Returns the links of the words of translations to those of their sources."""
+        return self._model._answers(
+            "align", _read_alignment, sentences, _ALIGNED_AT_ONCE, progress, translations
+        )
+
+
+def _read_alignment(row):
+    """Reads a row of the signature `align`; pieces that stand for no text are ""."""
+    sides = [row["target_pieces"], row["source_pieces"]]
+    places = [[i for i, piece in enumerate(side) if piece] for side in sides]
+    pieces = [[side[i] for i in numbers] for side, numbers in zip(sides, places, strict=True)]
+    attention = np.array(row["attention"], np.float32).reshape(*map(len, sides))
+    return align_words(attention[np.ix_(*places)], pieces[1], pieces[0])
 
 
 class ServedClassifier(ServedModel):

@@ -51,6 +51,11 @@ TRANSLATOR = {
         "tokens": ([None], "int32"),
         "flags": ([None], "string"),
     },
+    "align": {
+        "attention": ([None, None, None], "float32"),
+        "source_pieces": ([None, None], "string"),
+        "target_pieces": ([None, None], "string"),
+    },
     "encode": ENCODE,
     "tokenize": TOKENIZE,
 }
@@ -86,7 +91,7 @@ def signatures(models, kind):
 
 def inputs(name, texts, targets=None):
     """The inputs of signature `name`, in their order."""
-    if name == "score":
+    if name in ("score", "align"):
         return {"source": texts, "target": texts if targets is None else targets}
     return {"text": texts}
 
