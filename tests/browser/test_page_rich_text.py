@@ -251,13 +251,14 @@ def without_empty_marks(html):
 @pytest.mark.prove
 @pytest.mark.parametrize("words", [9, LONGEST + 1])
 def test_marks_are_placed_as_in_python(page, words):
-    """The translations have other words: as many, half as many, or twice as many."""
+    """The translations have as many words, half as many or twice as many; a third are copies."""
     chance, translations = random.Random(4), {}
 
     def translate(texts):
         for text in texts:
             count = max(1, int(words * chance.choice([0.5, 1, 1, 2])))
-            translations[text] = " ".join(f"w{chance.randint(0, 50)}" for _ in range(count))
+            names = [f"{chance.choice('wwv')}{chance.randint(0, 50)}" for _ in range(count)]
+            translations[text] = " ".join(names)
         return [translations[text] for text in texts]
 
     fragments = [

@@ -9,6 +9,7 @@ const SHARE = 0.5; // A word is in a mark if more of its weight is at the words 
 
 const MARKED_WORDS =
   /[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|(?:(?![\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])[\p{L}\p{N}])+(?:['’.\-][\p{L}\p{N}]+)*/gu;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 /**
  * Returns the marks of each translation. A mark that has no words there is dropped.
@@ -72,12 +73,11 @@ function resolveMarks(nodes, first, last, placed, placeOf) {
 
 /** Returns where the translation of a mark's words begins and ends; equal places for no words. */
 function placeOfMark({ start, end, name }, source, translation, words, translated, weights) {
-  const text = source.slice(start, end).trim();
+  const marked = source.slice(start, end);
+  const text = marked.trim();
   if (!text) return [0, 0];
-  if (occurrences(source, text) === 1 && occurrences(translation, text) === 1) {
-    const place = translation.indexOf(text);
-    return [place, place + text.length];
-  }
+  const copy = onlyPlace(start + marked.length - marked.trimStart().length, text, source, translation);
+  if (copy !== null) return [copy, copy + text.length];
   if (name === "code") return [0, 0]; // The model has translated it, so it is code no more.
   if (text === source.trim()) return [0, translation.length];
   const first = words.filter(([, wordEnd]) => wordEnd <= start).length;
@@ -105,6 +105,26 @@ function heaviest(gains) {
   return [begin, stop];
 }
 
-function occurrences(text, part) {
-  return text.split(part).length - 1;
+/** Returns where the translation has a text that both have once; null if it has no such place. */
+function onlyPlace(start, text, source, translation) {
+  const cuts = cutsAt(source, start, text.length);
+  const [own, places] = [source, translation].map((within) => placesOf(text, within, cuts));
+  return own.length === 1 && own[0] === start && places.length === 1 ? places[0] : null;
+}
+
+/** Returns where a text is that is cut off from longer words at most at the same sides. */
+function placesOf(text, within, cuts) {
+  const places = [];
+  for (let place = within.indexOf(text); place >= 0; place = within.indexOf(text, place + 1)) {
+    if (cutsAt(within, place, text.length).every((cut, side) => !cut || cuts[side])) places.push(place);
+  }
+  return places;
+}
+
+/** Returns whether the start and the end of a part of a text are within words. */
+function cutsAt(text, start, length) {
+  return [start, start + length].map((place) => {
+    const before = Array.from(text.slice(Math.max(place - 2, 0), place)).at(-1) ?? "";
+    return LETTER_OR_DIGIT.test(before) && LETTER_OR_DIGIT.test(String.fromCodePoint(text.codePointAt(place) ?? 0));
+  });
 }
