@@ -159,7 +159,7 @@ def test_nothing_is_written_where_ctranslate2_says_something_else(
 ):
     translations = "kformer.export.ctranslate2_translator.CTranslate2Translator.translations"
     answer = [ServedTranslation("no", 0.0)]
-    monkeypatch.setattr(translations, lambda self, texts: [answer for text in texts])
+    monkeypatch.setattr(translations, lambda self, texts, split: [answer for _ in texts])
     result = command("export", toy_keras, "--ctranslate2", tmp_path / "folder")
     assert result.returncode == 2 and not [*tmp_path.iterdir()]
     message = result.stderr.splitlines()[-1]
