@@ -7,8 +7,8 @@ SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py trans
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
 # The parts of `make prove`, each of about ten minutes on two cores, and their folders and files.
-PARTS := text serving pocket model decoding imports tasks data runs kinds parallel tflite \
-	saved_model export cli browser guides fuzzing package jax
+PARTS := text serving pocket model decoding imports tasks data runs resuming kinds parallel tflite \
+	saved_model export cli demos browser guides fuzzing package jax
 PROOFS_text := tests/text tests/inference tests/documents tests/support
 PROOFS_serving := tests/server tests/serving tests/scale
 PROOFS_pocket := tests/pocket
@@ -18,13 +18,23 @@ PROOFS_imports := tests/imports
 PROOFS_tasks := tests/tasks
 PROOFS_data := tests/training/data tests/training/shards tests/training/objective \
 	tests/training/callbacks
-PROOFS_runs := tests/training/run tests/training/test_*.py
+PROOFS_runs := tests/training/test_*.py tests/training/run/test_cost.py \
+	tests/training/run/test_fine_tuning.py tests/training/run/test_folder_copy.py \
+	tests/training/run/test_outcome.py tests/training/run/test_pace.py \
+	tests/training/run/test_recipe.py tests/training/run/test_replicas.py \
+	tests/training/run/test_run_preparation.py tests/training/run/test_run_refusals.py \
+	tests/training/run/test_start_of_runs.py tests/training/run/test_text_size.py \
+	tests/training/run/test_trainers.py tests/training/run/test_validation.py
+PROOFS_resuming := tests/training/run/test_backends.py tests/training/run/test_checkpoint.py \
+	tests/training/run/test_continuation.py tests/training/run/test_killed_runs.py \
+	tests/training/run/test_resume.py
 PROOFS_kinds := tests/training/kinds
 PROOFS_parallel := tests/training/parallel
 PROOFS_tflite := tests/export/tflite
 PROOFS_saved_model := tests/export/saved_model
 PROOFS_export := tests/export/verify tests/export/test_*.py
-PROOFS_cli := tests/cli
+PROOFS_cli := tests/cli/test_[!d]*.py
+PROOFS_demos := tests/cli/test_d*.py
 PROOFS_browser := tests/browser
 PROOFS_guides := tests/test_guides.py tests/test_docs_site.py tests/test_docstring_examples.py
 PROOFS_fuzzing := tests/test_fuzzing.py
