@@ -59,7 +59,7 @@ def translated(translator, lines):
     for pieces in lines:
         pieces = [Piece(**piece) for piece in pieces]
         sources = [piece.source for piece in pieces if piece.source]
-        found = [best for [best] in translator.translations(sources)]
+        found = [best for [best] in translator.translations(sources, split=False)]
         texts = [best.text for best in found] or [""] * len(pieces)
         yield join(pieces, texts), [one for best in found for one in best.flags]
 
