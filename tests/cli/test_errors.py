@@ -88,7 +88,7 @@ def test_wrong_options_are_named(refused, arguments, message):
         ("--validate-every", -1, "must be at least 0. Received: validate_every=-1."),
         ("--gradient-accumulation", 0, "Received: gradient_accumulation=0."),
         ("--precision", "float16", "one of float32, bfloat16. Received: precision='float16'."),
-        ("--monitor", "ter", "of loss, bleu, chrf, accuracy, f1. Received: monitor='ter'."),
+        ("--monitor", "ter", "bleu, chrf, accuracy, f1, auto. Received: monitor='ter'."),
         ("--tokenize", "char", "one of bleu, chrf. Received: tokenize='char', monitor='loss'."),
         ("--max-length-ratio", 0.5, "at least 1; or 0 for any. Received: max_length_ratio=0.5."),
         ("--piece-splitting", 1, "must be less than 1. Received: piece_splitting=1.0."),

@@ -70,7 +70,7 @@ def test_a_command_refuses_each_of_its_inputs_as_its_output(refused, written, na
         arguments = [*name.split(), output, file]
         for parameter in COMMANDS[name]:
             if parameter is read or (parameter.required and parameter.opts[0] != output):
-                option = parameter.opts if parameter.param_type_name == "option" else []
+                option = parameter.opts[:1] if parameter.param_type_name == "option" else []
                 arguments += [*option, file if parameter is read else "another"]
         message = refused(*arguments)
         assert message.startswith(

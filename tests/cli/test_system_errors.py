@@ -110,7 +110,7 @@ def test_a_text_that_vanishes_while_it_is_read_is_named(
     training[training.index("--source") + 1] = source
     result = command(*training, "--epochs", 1)
     assert result.returncode == 2
-    assert result.stderr == f"kformer: There is no such file or folder. Received: '{source}'.\n"
+    assert result.stderr == f"kformer: There is no such file. Received: '{source}'.\n"
 
 
 def test_other_errors_of_tensorflow_are_not_hidden():
