@@ -34,8 +34,9 @@ def served(request, exported):
     return request.param, ServedTranslator(exported[request.param])
 
 
-def said_in_python(translator, texts, beam_size):
-    return translator.translate(texts, beam_size=beam_size, length_penalty=PENALTIES[beam_size])
+def said_in_python(translator, texts, beam_size, split=None):
+    penalty = PENALTIES[beam_size]
+    return translator.translate(texts, split=split, beam_size=beam_size, length_penalty=penalty)
 
 
 def signature(path):
@@ -131,9 +132,9 @@ def test_text_over_the_limit_is_cut_with_a_warning(exported, greedy, toy_transla
     assert truncated.numpy().tolist() == [False, False, True, True]
     texts = ["wir ruft uns .", over]
     with pytest.warns(UserWarning, match="Sentence 2 has .* over the limit of 256"):
-        expected = toy_translator.translate(texts)
+        expected = toy_translator.translate(texts, split=False)
     with pytest.warns(UserWarning, match="Sentence 2 is over the model's limit"):
-        assert ServedTranslator(exported[1]).translate(texts) == expected
+        assert ServedTranslator(exported[1]).translate(texts, split=False) == expected
 
 
 def test_the_first_id_too_many_is_the_one_that_truncates(toy_translator):
@@ -219,7 +220,7 @@ def served_by_the_loader_of_a_server(path, texts):
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_the_loader_of_a_server_runs_it(exported, toy_translator, beam_size):
     texts = [*toy.SOURCES[:20], *ODD]
-    expected = said_in_python(toy_translator, texts, beam_size)
+    expected = said_in_python(toy_translator, texts, beam_size, split=False)
     assert served_by_the_loader_of_a_server(exported[beam_size], texts) == expected
 
 

@@ -305,7 +305,7 @@ def test_a_lower_limit_holds_everywhere(toy_translator, tmp_path):
 
     def check(path):  # As `kformer export` does; a batch of 32 would be refused.
         with pytest.warns(UserWarning, match="only its beginning was translated"):
-            said.extend(ServedTranslator(path).translations(long))
+            said.extend(ServedTranslator(path).translations(long, split=False))
 
     path = export_saved_model(toy_translator, tmp_path, check=check, max_batch_tokens=3000)
     assert len(said) == 9 and all("source cut" in best.flags for [best] in said)
