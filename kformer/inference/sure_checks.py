@@ -10,9 +10,10 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Container, Iterable
+from typing import Any
 
+from kformer.text.numbers import MARKS, MOST_DECIMALS, SPACES, numbers_in, value_of
 from kformer.text.numbers import NUMBER as A_NUMBER
-from kformer.text.numbers import numbers_in, value_of
 
 NUMBER, ADDRESS, PLACEHOLDER = "number missed", "address missed", "placeholder missed"
 BRACKET, UNKNOWN, COPIED, LOOP = "bracket missed", "unknown characters", "copied", "loop"
@@ -76,6 +77,37 @@ def sure_flags(source: str, target: str) -> tuple[str, ...]:
     if _in_a_row(target) > max(_MOST_IN_A_ROW, _in_a_row(source)):
         flags.append(LOOP)
     return tuple(flags)
+
+
+def rules_of_checks() -> tuple[dict[str, str], dict[str, Any]]:
+    """Returns the patterns and the limits of the checks, for runners that do not run Python."""
+    scripts = _SCRIPTS.pattern
+    for name in _SCRIPTS.groupindex:
+        scripts = scripts.replace(f"?P<{name}>", "")
+    patterns = {
+        "white_space": r"\s",
+        "address": _ADDRESS.pattern,
+        "placeholder": _PLACEHOLDER.pattern,
+        "other_digits": _OTHER_DIGITS.pattern,
+        "digits": _DIGITS.pattern,
+        "number": A_NUMBER,
+        "space_in_number": f"[{SPACES}]",
+        "mark_in_number": f"[{MARKS}]",
+        "word": _WORDS.pattern,
+        "scripts": scripts,  # It has a group for each name.
+    }
+    limits = {
+        "scripts": [*_SCRIPTS.groupindex],
+        "brackets": "".join(sorted(_BRACKETS)),
+        "first_foreign": _FIRST_FOREIGN,
+        "least_large": _SMALL,
+        "most_decimals": MOST_DECIMALS,
+        "most_in_a_row": _MOST_IN_A_ROW,
+        "least_copied": _LEAST_COPIED,
+        "many_words": _MANY,
+        "mostly": _MOSTLY,
+    }
+    return patterns, limits
 
 
 def scripts_of(pieces: Iterable[str]) -> list[str]:
@@ -161,5 +193,5 @@ def _is_copied(source, target):
 
 def _in_a_row(text):
     """Returns how many times the most repeated word stands behind itself, at least 1."""
-    groups = itertools.groupby(_WORDS.findall(text.casefold()))
+    groups = itertools.groupby(_WORDS.findall(text.lower()))
     return max((len([*group]) for _, group in groups), default=1)

@@ -5,16 +5,16 @@ import unicodedata
 from collections import Counter
 
 SPACES = " \u00a0\u2009\u202f"  # Between groups of three digits.
-_MARKS = ".,'’\u066b\u066c"  # The last two are Arabic.
+MARKS = ".,'’\u066b\u066c"  # The last two are Arabic.
 # Each repetition has a bound, and a number is never a part of a longer one.
 NUMBER = (
-    rf"(?<!\d)(?<!\d[{_MARKS}])"
-    rf"(?:\d{{1,3}}+(?:[{SPACES}]\d{{3}}(?!\d)){{1,6}}+(?:[{_MARKS}]\d{{1,20}}+)?+"
-    rf"|\d{{1,20}}+(?:[{_MARKS}]\d{{1,20}}+){{0,8}}+)"
-    rf"(?!\d)(?![{_MARKS}]\d)"
+    rf"(?<!\d)(?<!\d[{MARKS}])"
+    rf"(?:\d{{1,3}}+(?:[{SPACES}]\d{{3}}(?!\d)){{1,6}}+(?:[{MARKS}]\d{{1,20}}+)?+"
+    rf"|\d{{1,20}}+(?:[{MARKS}]\d{{1,20}}+){{0,8}}+)"
+    rf"(?!\d)(?![{MARKS}]\d)"
 )
-_NUMBER, _SPACE, _MARK = re.compile(NUMBER), re.compile(f"[{SPACES}]"), re.compile(f"[{_MARKS}]")
-_MOST_DECIMALS = 2  # More digits behind a mark may be a group of a whole number.
+_NUMBER, _SPACE, _MARK = re.compile(NUMBER), re.compile(f"[{SPACES}]"), re.compile(f"[{MARKS}]")
+MOST_DECIMALS = 2  # More digits behind a mark may be a group of a whole number.
 
 
 def numbers_in(text: str) -> Counter[str]:
@@ -42,7 +42,7 @@ def value_of(number: str) -> str:
     )
     marks = _MARK.findall(digits)
     parts = _MARK.split(digits)
-    is_decimal = marks and (len(parts[-1]) <= _MOST_DECIMALS or len({*marks}) > 1)
+    is_decimal = marks and (len(parts[-1]) <= MOST_DECIMALS or len({*marks}) > 1)
     decimals = parts.pop().rstrip("0") if is_decimal else ""
     whole = "".join(parts).lstrip("0") or "0"
     return f"{whole}.{decimals}" if decimals else whole

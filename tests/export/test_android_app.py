@@ -5,6 +5,7 @@ Android and LiteRT are stand-ins: Node.js has Android's ICU, and Python's LiteRT
 
 import json
 import shutil
+import time
 import warnings
 import zipfile
 from functools import partial
@@ -25,6 +26,7 @@ from support import toy
 from support.android_app import ASSETS, App, compile_app, installed_compiler
 from support.paragraphs import LINES, random_lines, random_texts
 from support.pretrained import marian
+from support.sure_texts import HOSTILE, HOSTILE_LENGTH, checked_answers
 
 pytestmark = pytest.mark.prove
 ODD = ["", " \n\n", "das häus 🐕", "wir\0ruft\0", "wir\ud800ruft", "a" + "\u0301" * 900, "½ \u2581"]
@@ -89,6 +91,22 @@ def test_translations_are_joined_as_in_python(app):
             texts = [chosen[place % len(chosen)] for place in range(len(pieces))]
             found = app("join", text=text, language=None, translations=chosen)
             assert found == join(pieces, texts), (language, line)
+
+
+def test_texts_are_read_and_answers_checked_as_in_python(app):
+    for text, about, answer, expected in checked_answers(2000):
+        checked = app("checked", text=text, about=about, answer=answer)
+        # Java takes other marks for the end of a word, where a sigma has a form of its own.
+        rows = [[row[0].replace("ς", "σ"), *row[1:]] for row in (checked, expected)]
+        assert rows[0] == rows[1], ascii((text, about, answer))
+
+
+def test_hostile_texts_take_linear_time(app):
+    texts = [f"{part * (HOSTILE_LENGTH // len(part))} 2017" for part in HOSTILE]
+    start = time.perf_counter()
+    for text in texts:
+        app("checked", text=text, about={}, answer={"text": f"-{text}", "flags": []})
+    assert time.perf_counter() - start < 0.5 * len(texts)
 
 
 def in_python(tflite, text, target=None):

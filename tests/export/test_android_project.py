@@ -66,7 +66,7 @@ def test_resources_that_are_used_are_defined_and_the_others_are_not_there(projec
 def test_every_flag_has_a_message(project):
     enum = re.search(r"enum class Flag \{(.*?)\n\}", kotlin(project)["Flags.kt"], re.DOTALL)[1]
     flags = re.findall(r"^    ([A-Z_]+),", enum, re.MULTILINE)
-    assert len(flags) == 7
+    assert len(flags) == 13
     assert {("string", flag.lower()) for flag in flags} <= resources(project)
 
 

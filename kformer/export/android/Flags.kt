@@ -20,6 +20,18 @@ enum class Flag {
     /** The translation has an unlikely length. */
     LENGTH_RATIO,
 
+    /** A number of the source is missing, or an address, a placeholder or a bracket. */
+    NUMBER_MISSED,
+    ADDRESS_MISSED,
+    PLACEHOLDER_MISSED,
+    BRACKET_MISSED,
+
+    /** Emoji or letters of another script are missing, or the file cannot spell any letter of the source. */
+    UNKNOWN_CHARACTERS,
+
+    /** The sentence is its own translation, or nearly. */
+    COPIED,
+
     /** The estimated quality is low; only of files with a quality estimate. */
     UNSURE,
 }

@@ -112,5 +112,11 @@ private fun messageOf(flag: Flag): Int =
         Flag.LENGTH_LIMIT -> R.string.length_limit
         Flag.LOOP -> R.string.loop
         Flag.LENGTH_RATIO -> R.string.length_ratio
+        Flag.NUMBER_MISSED -> R.string.number_missed
+        Flag.ADDRESS_MISSED -> R.string.address_missed
+        Flag.PLACEHOLDER_MISSED -> R.string.placeholder_missed
+        Flag.BRACKET_MISSED -> R.string.bracket_missed
+        Flag.UNKNOWN_CHARACTERS -> R.string.unknown_characters
+        Flag.COPIED -> R.string.copied
         Flag.UNSURE -> R.string.unsure
     }

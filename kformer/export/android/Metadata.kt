@@ -32,6 +32,13 @@ internal class Metadata private constructor(private val content: JSONObject) {
             ids.keys().asSequence().associateWith { ids.getInt(it) }
         } ?: emptyMap()
 
+    /** The names of the scripts whose letters the model can spell, such as "Latin"; null for all. */
+    val scripts: Set<String>? =
+        content.optJSONArray("scripts")?.let { names -> List(names.length()) { names.getString(it) }.toSet() }
+
+    /** Whether sentences in capitals are read in small letters, as the model never saw any. */
+    val lowersCapitals = !content.isNull("reads_capitals") && content.get("reads_capitals") == false
+
     /** The quality below which a translation is unsure; null for a file without an estimate. */
     val qualityThreshold: Double? = content.optJSONObject("quality_estimate")?.getDouble("threshold")
 

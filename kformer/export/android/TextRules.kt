@@ -13,6 +13,7 @@ internal class TextRules(text: String) {
     private val aliases = content.getJSONObject("aliases")
     private val patterns = content.getJSONObject("patterns")
     private val characters = content.getJSONObject("characters")
+    private val sure = content.getJSONObject("sure")
     private val degenerate = content.getJSONObject("degenerate")
 
     /** Number of UTF-16 units before an end of a sentence that may decide about it. */
@@ -39,6 +40,29 @@ internal class TextRules(text: String) {
     val unspaced = pattern("unspaced")
     val unspacedWords = pattern("unspaced_words")
     val spaces = pattern("spaces")
+
+    val whiteSpace = pattern("white_space")
+    val address = pattern("address")
+    val placeholder = pattern("placeholder")
+    val otherDigits = pattern("other_digits")
+    val digits = pattern("digits")
+    val number = pattern("number")
+    val spaceInNumber = pattern("space_in_number")
+    val markInNumber = pattern("mark_in_number")
+    val word = pattern("word")
+
+    /** A letter of one of [scriptNames], whose group it is, in their order. */
+    val scripts = pattern("scripts")
+    val scriptNames = sure.getJSONArray("scripts").let { names -> List(names.length()) { names.getString(it) } }
+
+    val brackets = sure.getString("brackets").toSet()
+    val firstForeign = sure.getString("first_foreign").single()
+    val leastLarge = sure.getInt("least_large").toBigInteger()
+    val mostDecimals = sure.getInt("most_decimals")
+    val mostInARow = sure.getInt("most_in_a_row")
+    val leastCopied = sure.getInt("least_copied")
+    val manyWords = sure.getInt("many_words")
+    val mostly = sure.getDouble("mostly")
 
     val minEchoes = degenerate.getInt("min_echoes")
     val minTimes = degenerate.getInt("min_times")

@@ -24,6 +24,7 @@ internal class TranslatorModel(
     rules: TextRules,
 ) : AutoCloseable {
     private val degenerate = DegenerateOutput(rules, metadata)
+    private val readings = Readings(rules, metadata.scripts, metadata.lowersCapitals)
     private val inputs = buffers(listOf(SOURCE), LANGUAGE, metadata.targetLanguages.isNotEmpty()) {
         model.createInputBuffer(it, SIGNATURE)
     }
@@ -40,7 +41,12 @@ internal class TranslatorModel(
 
     /** Translates a sentence into one of the file's languages, or into its only one for null. */
     fun translate(sentence: String, language: String?): Answer {
-        val text = CharBuffer.wrap(sentence.trimEnd('\u0000')) // Zeros at the end are padding.
+        val reading = readings.of(sentence)
+        return readings.checked(reading, answerTo(reading.text, language))
+    }
+
+    private fun answerTo(read: String, language: String?): Answer {
+        val text = CharBuffer.wrap(read.trimEnd('\u0000')) // Zeros at the end are padding.
         val bytes = ByteBuffer.allocate(metadata.maxSourceBytes)
         // Writes whole characters only.
         val isOver = encoder.reset().encode(text, bytes, true).isOverflow

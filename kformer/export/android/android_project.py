@@ -26,6 +26,7 @@ TRANSLATOR = (  # The Kotlin package `kformer`.
     "Marks.kt",
     "Pieces.kt",
     "Flags.kt",
+    "Readings.kt",
     "TextRules.kt",
 )
 FILES = {  # A path in the project -> a file of this package, or what is made of the model.

@@ -1,4 +1,4 @@
-"""The rules by which Python splits and joins texts and finds degenerate output, as JSON.
+"""The rules by which Python splits and joins texts and finds faults of translations, as JSON.
 
 The Kotlin files read them from an asset, so that no table and no pattern is written twice.
 """
@@ -6,6 +6,7 @@ The Kotlin files read them from an asset, so that no table and no pattern is wri
 from typing import Any
 
 from kformer.inference import degenerate
+from kformer.inference.sure_checks import rules_of_checks
 from kformer.text.paragraphs import abbreviations, joining, marks, sentence_splitting
 
 # For Python's classes, with the same meaning in Java's and in ICU's regular expressions.
@@ -16,6 +17,7 @@ _PUNCTUATION = frozenset("""!"#$%&'()*+,./:;<=>?@[`{|}~""")
 
 def text_rules() -> dict[str, Any]:
     """Returns the content of the asset `text_rules.json`."""
+    patterns, limits = rules_of_checks()
     return {
         "languages": abbreviations.read_abbreviations(),
         "aliases": abbreviations.ALIASES,
@@ -41,7 +43,9 @@ def text_rules() -> dict[str, Any]:
             "unspaced": portable(joining.UNSPACED.pattern),
             "unspaced_words": portable(joining.UNSPACED_WORDS.pattern),
             "spaces": portable(joining.SPACES.pattern),
+            **{name: portable(pattern) for name, pattern in patterns.items()},
         },
+        "sure": limits,
         "degenerate": {
             "min_echoes": degenerate.MIN_ECHOES,
             "min_times": degenerate.MIN_TIMES,

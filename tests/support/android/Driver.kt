@@ -53,6 +53,7 @@ private suspend fun answerTo(request: JSONObject): Any? {
             val pieces = Sentences(rules, text("language")).piecesOf(request.getString("text"))
             Joining(rules).join(pieces, List(pieces.size) { texts.getString(it % texts.length()) })
         }
+        "checked" -> checked(request)
         "open" -> {
             context = Context(AssetManager(File(request.getString("assets"))))
             val file = text("file")
@@ -84,6 +85,21 @@ private suspend fun answerTo(request: JSONObject): Any? {
         }
         else -> error("No such request: $what")
     }
+}
+
+/** Returns how a model reads a text, and what is made of its answer. */
+private fun checked(request: JSONObject): JSONArray {
+    val about = request.getJSONObject("about")
+    val scripts = about.optJSONArray("scripts")?.let { names -> List(names.length()) { names.getString(it) }.toSet() }
+    val lowersCapitals = !about.isNull("reads_capitals") && about.get("reads_capitals") == false
+    val readings = Readings(rules, scripts, lowersCapitals)
+    val answer = request.getJSONObject("answer")
+    val names = answer.getJSONArray("flags")
+    val flags = List(names.length()) { Flag.valueOf(names.getString(it).uppercase().replace(' ', '_')) }.toSet()
+    val quality = if (answer.has("quality")) answer.getDouble("quality").toFloat() else null
+    val reading = readings.of(request.getString("text"))
+    val checked = readings.checked(reading, Answer(answer.getString("text"), flags, quality))
+    return JSONArray(listOf(reading.text, checked.text, names(checked.flags), checked.quality))
 }
 
 /** Returns how many sentences were translated until a translation ended that was cancelled at its second. */
