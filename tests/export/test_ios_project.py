@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from kformer.text.paragraphs.marks import piece_of_part
 from kformer.text.paragraphs.sentence_splitting import halves
 from support import SAVED, TESTS
 from support.paragraphs import LINES, random_texts
+from support.sure_texts import HOSTILE, HOSTILE_LENGTH, checked_answers
 
 FOLDER = Path(kformer.export.__file__).parent / "ios"
 
@@ -127,7 +130,7 @@ def test_every_flag_has_the_name_of_python_and_a_message(project):
     flags = dict(re.findall(r'case (\w+) = "([\w ]+)"', enum))
     strings = FOLDER.parent / "android" / "strings.xml"
     names = {element.get("name") for element in ElementTree.parse(strings).getroot()}
-    assert len(flags) == 7 and {flag.replace(" ", "_") for flag in flags.values()} <= names
+    assert len(flags) == 13 and {flag.replace(" ", "_") for flag in flags.values()} <= names
     messages = re.findall(r"case \.(\w+): \"", swift(project)["ContentView.swift"])
     assert messages == [*flags]
 
@@ -135,7 +138,7 @@ def test_every_flag_has_the_name_of_python_and_a_message(project):
 def test_swift_calls_functions_of_the_script_only(project):
     called = set(re.findall(r'call\("(\w+)"', swift(project)["TextRules.swift"]))
     defined = set(re.findall(r"^function (\w+)", text_script(), re.MULTILINE))
-    assert len(called) == 4 and called <= defined
+    assert len(called) == 6 and called <= defined
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +155,7 @@ def script(project):
     def call(name, rows):
         lines = "".join(f"{json.dumps([name, row])}\n" for row in rows)
         result = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-        return [json.loads(line) for line in result.stdout.splitlines()]
+        return [json.loads(line) for line in result.stdout.split("\n")[:-1]]
 
     return call
 
@@ -201,6 +204,29 @@ def test_flags_are_those_of_python(script, toy_tflite):
     assert {flag for flags in expected for flag in flags} == {"loop", "length ratio"}
     cut = [[5, special["end"]], [5, 6], True, special]
     assert script("translationFlags", [cut]) == [["source cut", "length limit"]]
+
+
+def test_texts_are_read_and_answers_checked_as_in_python(script):
+    rows = list(checked_answers(2000))
+    readings = script("readingOf", [[text, about] for text, about, *_ in rows])
+    arguments = [
+        [text, reading, answer]
+        for (text, _, answer, _), reading in zip(rows, readings, strict=True)
+    ]
+    answers = script("checkedAnswer", arguments)
+    for (*row, expected), reading, answer in zip(rows, readings, answers, strict=True):
+        got = [reading["read"], answer["text"], answer["flags"], answer.get("quality")]
+        assert got == expected, ascii(row)
+    assert {reading["isRaised"] for reading in readings} == {True, False}
+    flags = Counter(flag for *_, (*_, flags, _) in rows for flag in flags)
+    assert len(flags) == 9 and min(flags.values()) > 20, flags
+
+
+def test_hostile_texts_take_linear_time(script):
+    texts = [f"{part * (HOSTILE_LENGTH // len(part))} 2017" for part in HOSTILE]
+    start = time.perf_counter()
+    script("sureFlags", [[text, f"-{text}"] for text in texts])
+    assert time.perf_counter() - start < 0.2 * len(texts)  # Seconds, of which it takes a tenth.
 
 
 def test_only_new_folders_and_files_that_translate_are_taken(refused, toy_keras, tmp_path):

@@ -258,6 +258,7 @@ def test_the_page_names_nothing_from_elsewhere():
             continue
         text = path.read_text("utf-8")
         protocols = '"http:", "https:"'  # Of links that may be pasted.
-        for known in ("http://www.w3.org/2000/svg", "http://localhost:8000", protocols):
+        pattern = "(?:https?|ftp):"  # Of addresses in texts.
+        for known in ("http://www.w3.org/2000/svg", "http://localhost:8000", protocols, pattern):
             text = text.replace(known, "")
         assert "http" not in text.replace("http-equiv", "").replace("http.server", ""), path

@@ -84,6 +84,12 @@ extension Flag {
     case .lengthLimit: "A translation reached its length limit without an end."
     case .loop: "A translation repeats itself over and over."
     case .lengthRatio: "A translation has an unlikely length."
+    case .numberMissed: "A translation lacks a number of the text."
+    case .addressMissed: "A translation lacks an address of the text."
+    case .placeholderMissed: "A translation lacks a placeholder, a tag or code of the text."
+    case .bracketMissed: "A translation lacks a bracket of the text."
+    case .unknownCharacters: "The text has characters that the translator does not know."
+    case .copied: "A sentence stayed the same, or nearly."
     case .unsure: "A translation is a guess."
     }
   }

@@ -15,6 +15,15 @@ public enum Flag: String, Sendable {
   case loop = "loop"
   /// The translation has an unlikely length.
   case lengthRatio = "length ratio"
+  /// A number of the source is missing, or an address, a placeholder or a bracket.
+  case numberMissed = "number missed"
+  case addressMissed = "address missed"
+  case placeholderMissed = "placeholder missed"
+  case bracketMissed = "bracket missed"
+  /// Emoji or letters of another script are missing, or the file cannot spell any letter of the source.
+  case unknownCharacters = "unknown characters"
+  /// The sentence is its own translation, or nearly.
+  case copied = "copied"
   /// The estimated quality is low; only of files with a quality estimate.
   case unsure = "unsure"
 }

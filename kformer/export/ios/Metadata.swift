@@ -14,6 +14,10 @@ struct Metadata {
   let citation: String?
   /// The id of each target language by its code; empty if the model has no choice.
   let targetLanguages: [String: Int32]
+  /// The names of the scripts whose letters the model can spell, such as "Latin"; nil for all.
+  let scripts: [String]?
+  /// Whether the model saw sentences in capitals; nil if it is not known.
+  let readsCapitals: Bool?
   /// The quality below which a translation is unsure; nil for a file without an estimate.
   let qualityThreshold: Double?
 
@@ -52,6 +56,8 @@ struct Metadata {
     citation = content["citation"] as? String
     let languages = content["target_languages"] as? [String: Int] ?? [:]
     targetLanguages = languages.mapValues(Int32.init)
+    scripts = content["scripts"] as? [String]
+    readsCapitals = content["reads_capitals"] as? Bool
     let estimate = content["quality_estimate"] as? [String: Any]
     qualityThreshold = estimate?["threshold"] as? Double
   }

@@ -8,7 +8,13 @@ struct Piece {
   let after: String
 }
 
-/// The rules of sentences, list marks, clauses and flags.
+/// A text as a model reads it.
+struct Reading {
+  let text: String
+  fileprivate let value: JSValue
+}
+
+/// The rules of sentences, list marks, clauses, capitals and flags.
 ///
 /// They are the JavaScript files of kformer's web page, which `kformer export` writes to the resource
 /// `text_rules.txt` with the abbreviations of all languages; iOS runs them in JavaScriptCore.
@@ -52,8 +58,31 @@ final class TextRules {
   ) throws -> Set<Flag> {
     let special = ["padding": metadata.paddingId, "end": metadata.targetEndId]
     let arguments: [Any] = [source.map(Int.init), translation.map(Int.init), isCut, special]
-    let names = try call("translationFlags", arguments).toArray() as? [String] ?? []
-    return Set(names.compactMap(Flag.init(rawValue:)))
+    return Self.flags(try call("translationFlags", arguments))
+  }
+
+  /// Returns a text as the model reads it: in small letters, if it never saw capitals.
+  func reading(of text: String, metadata: Metadata) throws -> Reading {
+    var known: [String: Any] = [:]
+    known["scripts"] = metadata.scripts
+    known["reads_capitals"] = metadata.readsCapitals
+    let value = try call("readingOf", [text, known])
+    return Reading(text: value.forProperty("read").toString(), value: value)
+  }
+
+  /// Returns an answer of the model as it is given, with the flags that its text shows.
+  func checked(_ answer: Answer, of text: String, as reading: Reading) throws -> Answer {
+    var row: [String: Any] = ["text": answer.text, "flags": answer.flags.map(\.rawValue)]
+    if let quality = answer.quality { row["quality"] = Double(quality) }
+    let value = try call("checkedAnswer", [text, reading.value, row])
+    return Answer(
+      text: value.forProperty("text").toString(),
+      flags: Self.flags(value.forProperty("flags")),
+      quality: answer.quality == nil ? nil : Float(value.forProperty("quality").toDouble()))
+  }
+
+  private static func flags(_ names: JSValue) -> Set<Flag> {
+    Set((names.toArray() as? [String] ?? []).compactMap(Flag.init(rawValue:)))
   }
 
   private func call(_ name: String, _ arguments: [Any]) throws -> JSValue {

@@ -28,7 +28,8 @@ final class TranslatorModel {
 
   /// Translates a sentence into one of the file's languages, or into its only one for nil.
   func translate(_ sentence: String, into language: String?, rules: TextRules) throws -> Answer {
-    let (bytes, isOver) = bytes(of: sentence)
+    let reading = try rules.reading(of: sentence, metadata: metadata)
+    let (bytes, isOver) = bytes(of: reading.text)
     var inputs = ["source": bytes]
     if let language, var id = metadata.targetLanguages[language] {
       inputs["target_language"] = Data(bytes: &id, count: MemoryLayout<Int32>.size)
@@ -49,9 +50,12 @@ final class TranslatorModel {
     }
     let translation = try runner.output(named: "translation").data.prefix { $0 != 0 }
     let text = String(decoding: translation, as: UTF8.self)
+    let answer = Answer(text: text, flags: flags, quality: quality)
+    let checked = try rules.checked(answer, of: sentence, as: reading)
     // A text has line breaks only between sentences.
-    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-    return Answer(text: lines.joined(separator: " "), flags: flags, quality: quality)
+    let lines = checked.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    return Answer(
+      text: lines.joined(separator: " "), flags: checked.flags, quality: checked.quality)
   }
 
   /// Returns as many whole characters as fit, then zeros; and whether that is not all.

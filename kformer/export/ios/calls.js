@@ -1,4 +1,4 @@
-// The functions that TextRules.swift calls, beside `joined` and `translationFlags`.
+// The functions that TextRules.swift calls, beside those of the page.
 
 const LINE_BREAK = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/gu;
 

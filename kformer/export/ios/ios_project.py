@@ -21,7 +21,16 @@ _PACKAGE = "kformer.export.ios"
 _README, _PROJECT, _RULES = "project_readme.md", "project.pbxproj", "text_rules.txt"
 _CALLS = "calls.js"
 # Of the web page, in an order in which each constant is defined before it is used.
-_SCRIPTS = ("joining.js", "abbreviations.js", "marks.js", "sentences.js", "clauses.js", "flags.js")
+_SCRIPTS = (
+    "joining.js",
+    "abbreviations.js",
+    "marks.js",
+    "sentences.js",
+    "clauses.js",
+    "flags.js",
+    "sure-checks.js",
+    "readings.js",
+)
 TRANSLATOR = (  # The group `Kformer`.
     "KformerTranslator.swift",
     "TranslatorModel.swift",
@@ -82,7 +91,7 @@ def export_ios_project(
 
 
 def text_script() -> str:
-    """Returns the page's rules of sentences, marks, clauses and flags as a script, not a module."""
+    """Returns the rules of the page, for sentences and flags, as a script that is no module."""
     page, here = resources.files("kformer.export.web"), resources.files(_PACKAGE)
     scripts = [(page / name).read_text("utf-8") for name in _SCRIPTS]
     scripts.append((here / _CALLS).read_text("utf-8"))

@@ -8,6 +8,12 @@ export type Flag =
   | "length limit"
   | "loop"
   | "length ratio"
+  | "number missed"
+  | "address missed"
+  | "placeholder missed"
+  | "bracket missed"
+  | "unknown characters"
+  | "copied"
   | "unsure"
   | (string & {});
 

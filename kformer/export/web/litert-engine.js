@@ -7,6 +7,7 @@ import { joined, withSources } from "./joining.js";
 import { loadAndCompile, loadLiteRt, Tensor } from "./litert/index.js";
 import { prepareLibrary } from "./litert-library.js";
 import { pieceOfPart } from "./marks.js";
+import { checkedAnswer, readingOf } from "./readings.js";
 import { TranslatorError } from "./translator-error.js";
 
 const NEWEST_FORMAT = 2;
@@ -115,7 +116,8 @@ export class LiteRtEngine {
     await messagesAreIn();
     if (isCancelled()) return null;
     const before = performance.now();
-    let found = await this.#run(sentence, target);
+    const reading = readingOf(sentence, this.metadata);
+    let found = checkedAnswer(sentence, reading, await this.#run(reading.read, target));
     spent.milliseconds += performance.now() - before;
     spent.runs += 1;
     const isCut = found.flags.includes("source cut") || found.flags.includes("translation cut");
@@ -141,7 +143,7 @@ export class LiteRtEngine {
   /**
    * Runs the file once.
    * @returns {Promise<{text: string, flags: string[], quality: number | undefined}>} `flags` are
-   *     those of `PocketTranslator` in Python, and "translation cut" if the end of the translation
+   *     those that the ids show, as in Python, and "translation cut" if the end of the translation
    *     did not fit; `quality` is undefined for a file without an estimate.
    */
   async #run(line, target) {
