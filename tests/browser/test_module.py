@@ -4,13 +4,16 @@ import json
 import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
+import kformer.pocket
 from browser.chromium import served
 from kformer.pocket import PocketTranslator
 from support import toy
+from support.sure_texts import LOST
 
 SITE = Path(__file__).parent / "site"  # Another page, and scripts that import the module.
 TEXT = f"{toy.SOURCES[0]} Wir ruft uns!\n\n1. {toy.SOURCES[1]}\n"
@@ -90,6 +93,33 @@ def test_node_translates_as_python_does(browser, folder, expected, tmp_path):
     shutil.copy(SITE / "translate.mjs", tmp_path)
     printed = json.loads(run("node", "translate.mjs", TEXT, folder=tmp_path))
     assert printed == {"text": "\n".join(expected), "failure": "ENOENT", "closed": "closed"}
+
+
+def test_capitals_scripts_and_what_a_text_lacks_are_flagged_as_in_python(
+    browser, folder, toy_tflite, tmp_path
+):
+    installed_in(tmp_path, folder)
+    shutil.copy(SITE / "checked.mjs", tmp_path)
+
+    def check(file, texts):
+        printed = run("node", "checked.mjs", file, json.dumps(texts), folder=tmp_path)
+        expected = PocketTranslator(file).split_translations(texts, source_language="de")
+        assert json.loads(printed) == [[each.text, [*each.flags]] for each in expected]
+        return [(each.text, each.flags) for each in expected]
+
+    answers = check(toy_tflite, [source for source, *_ in LOST])
+    assert {"number missed", "address missed"} <= {flag for _, flags in answers for flag in flags}
+    latin = tmp_path / "latin.tflite"
+    demo = Path(kformer.pocket.__file__).parent / "demo.tflite"
+    with zipfile.ZipFile(demo) as archive:
+        metadata = json.loads(archive.read("kformer.json"))
+    latin.write_bytes(demo.read_bytes()[: metadata["model_bytes"]])
+    with zipfile.ZipFile(latin, "a") as archive:
+        archive.writestr("kformer.json", json.dumps({**metadata, "scripts": ["Latin"]}))
+    assert check(latin, ["GUTEN MORGEN! WO IST DER BAHNHOF?", "Новый дом"]) == [
+        ("GOOD MORNING! WHERE IS THE STATION?", ()),
+        ("Новый дом", ("unknown characters",)),
+    ]
 
 
 @pytest.mark.prove
