@@ -15,8 +15,8 @@ from kformer.arguments import (
 )
 from kformer.inference.engine import Engine, SearchRequest
 from kformer.inference.facts import ModelFacts
-from kformer.inference.forced_terms import Draft, Forced, force_terms, word_losses
-from kformer.inference.glossary import TERM_MISSED, Glossary, check_glossary
+from kformer.inference.forced_terms import Draft, Forced, Writer, force_terms, word_losses
+from kformer.inference.glossary import TERM_MISSED, TERM_UNLIKELY, Glossary, check_glossary
 from kformer.inference.readings import Readings
 from kformer.inference.results import Translation, with_flag
 from kformer.inference.search_options import AllSearchOptions, SearchOptions, chosen_options
@@ -336,9 +336,10 @@ class AnyTranslator:
         """Returns the `Translation`s of each text, with all flags."""
         outcome = self._search(texts, request, glossary)
         answers = self.engine.finished(outcome.candidates, outcome.request, details)
-        for number in outcome.missed:
-            best, *more = answers[number]
-            answers[number] = [with_flag(best, TERM_MISSED), *more]
+        for flag, numbers in outcome.flagged.items():
+            for number in numbers:
+                best, *more = answers[number]
+                answers[number] = [with_flag(best, flag), *more]
         return [
             [outcome.readings.checked(number, each) for each in translations]
             for number, translations in enumerate(answers)
@@ -357,18 +358,21 @@ class AnyTranslator:
         if glossary is not None:
             candidates = engine.search_terms(texts, glossary, request)
             if candidates is not None:
-                return _Outcome(candidates, request, [], readings)
+                return _Outcome(candidates, request, {}, readings)
         marked = marked_sources(glossary, texts, facts.about)
         candidates = engine.search(marked, request)
         if glossary is None:
-            return _Outcome(candidates, request, [], readings)
-        search = TermSearch(engine, facts, marked, request)
+            return _Outcome(candidates, request, {}, readings)
+        search = TermSearch(engine, facts, marked, request, self.align if facts.aligns else None)
         forced = search.forced(glossary, texts, [best.text for best, *_ in candidates])
         for number, outcome in forced.items():
             if outcome.answer is not None:
                 candidates[number] = [outcome.answer]
-        missed = [number for number, each in forced.items() if each.missed]
-        return _Outcome(candidates, request, missed, readings)
+        flagged = {
+            TERM_MISSED: [number for number, each in forced.items() if each.missed],
+            TERM_UNLIKELY: [number for number, each in forced.items() if each.is_unlikely],
+        }
+        return _Outcome(candidates, request, flagged, readings)
 
     def _checked(self, glossary, options, prefixes=None):
         """Returns the `kformer.Glossary` of an argument, or None."""
@@ -406,13 +410,13 @@ class _Outcome(NamedTuple):
     Attributes:
         candidates: For each text its candidates, best first.
         request: The checked request.
-        missed: Numbers of the texts whose translation lacks a term.
+        flagged: Numbers of the texts by the flags that their terms raise.
         readings: The texts, as they were asked and as the model read them.
     """
 
     candidates: list[list[Any]]
     request: SearchRequest
-    missed: list[int]
+    flagged: dict[str, list[int]]
     readings: Readings
 
 
@@ -427,12 +431,19 @@ class TermSearch:
         facts: Its facts.
         sentences: The sentences as the model reads them.
         request: The request of the search without terms.
+        align: The method `align` of the translator; None if it has none.
     """
 
     def __init__(
-        self, engine: Engine, facts: ModelFacts, sentences: list[str], request: SearchRequest
+        self,
+        engine: Engine,
+        facts: ModelFacts,
+        sentences: list[str],
+        request: SearchRequest,
+        align: Callable | None = None,
     ):
         self._engine, self._facts, self._sentences = engine, facts, sentences
+        self._align = align
         self._request = request._replace(progress=None, did=None)
 
     def forced(
@@ -440,23 +451,28 @@ class TermSearch:
     ) -> dict[int, Forced]:
         """Returns the `Forced` of each sentence with terms, as `force_terms`."""
         facts = self._facts
-        return force_terms(
-            glossary,
-            sentences,
-            translations,
+        writer = Writer(
             self._score if facts.scores else _none,
             self._go_on if facts.continues else None,
             self._lose if facts.scores_tokens else None,
+            self._write if facts.scores else None,
+            self._align,
         )
+        return force_terms(glossary, sentences, translations, writer)
 
-    def _score(self, numbers, texts):
-        return self._drafts(self._engine.rate, numbers, texts)
+    def _score(self, numbers, texts, sources=None):
+        return self._drafts(self._engine.rate, numbers, texts, sources)
 
     def _go_on(self, numbers, beginnings):
         return self._drafts(self._engine.go_on, numbers, beginnings)
 
-    def _drafts(self, ask, numbers, texts):
-        rated = ask([self._sentences[number] for number in numbers], texts, self._request)
+    def _write(self, sources):
+        return [best.text for best, *_ in self._engine.search(sources, self._request)]
+
+    def _drafts(self, ask, numbers, texts, sources=None):
+        if sources is None:
+            sources = [self._sentences[number] for number in numbers]
+        rated = ask(sources, texts, self._request)
         return [Draft(each.candidate.text, each.log_probability, each.candidate) for each in rated]
 
     def _lose(self, numbers, changed, texts):
@@ -471,6 +487,6 @@ class TermSearch:
         ]
 
 
-def _none(numbers, texts):
+def _none(numbers, texts, sources=None):
     """Returns drafts that lack every term: of a model that reads terms, but scores nothing."""
     return [Draft("", 0.0, None) for _ in numbers]

@@ -19,10 +19,12 @@ from kformer.text.long_lines import check_whole
 from kformer.text.paragraphs.joining import UNSPACED_WORDS
 from kformer.text.text_files import read_lines
 
-TERM_MISSED = "term missed"  # A flag of a translation.
-_MOST_ENDING = 3  # Letters by which a word may be longer than the term's,
+TERM_MISSED = "term missed"  # A flag of a translation,
+TERM_UNLIKELY = "term unlikely"  # and of one that a term spoils.
+_MOST_ENDING = 2  # Letters by which a word may be longer than the term's,
 _LETTERS_OF_ENDING = 2  # of which each needs so many letters of the term's word.
 _COMMENT = "#"
+_HYPHENS = {"-", "\u2010", "\u2011"}  # They join words to one.
 
 
 class Occurrence(NamedTuple):
@@ -34,6 +36,7 @@ class Occurrence(NamedTuple):
         place: Where its middle is, from 0 to 1.
         rest: The sentence without it; blank if there is nothing else.
         end: Where it ends, in characters of the `normalized` sentence.
+        start: Where it begins.
     """
 
     term: str
@@ -41,12 +44,19 @@ class Occurrence(NamedTuple):
     place: float
     rest: str
     end: int
+    start: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends."""
+        return self.start, self.end
 
 
 class Glossary:
     """Terms of a source language, each with the translation that it must have.
 
-    A term matches whole words. A term without capitals also matches where it is capitalized; a
+    A term matches whole words, and no part of a word with hyphens, such as "election" in
+    "re-election". A term without capitals also matches where it is capitalized; a
     term with capitals, such as "US", matches exactly. Of several terms that begin at one place,
     the longest matches. Other forms of a word, such as its plural, are terms of their own.
 
@@ -170,7 +180,7 @@ class Glossary:
                 place = (start + end) / 2 / len(text)
                 translation = self._translations[term.text]
                 rest = (text[:start].rstrip() + text[end:]).strip()
-                occurrences.append(Occurrence(term.text, translation, place, rest, end))
+                occurrences.append(Occurrence(term.text, translation, place, rest, end, start))
             i = last + 1
         return occurrences
 
@@ -209,13 +219,18 @@ def check_glossary(value: Any, **refused: Any) -> Glossary | None:
     )
 
 
-def missed_terms(occurrences: Sequence[Occurrence], translation: str) -> list[Occurrence]:
+def missed_terms(
+    occurrences: Sequence[Occurrence], translation: str, inflected: bool = True
+) -> list[Occurrence]:
     """Returns the occurrences of terms whose translations are missing.
 
-    A translation has a term as whole words, each of which may have an ending: up to three letters,
+    A translation has a term as whole words, each of which may have an ending: up to two letters,
     and up to half as many as the word. A term without capitals may be capitalized, and every term
     may be in capitals. A term that occurs twice in the source must be there twice. If it is there
     less often, the occurrences are missed that are farthest from the others.
+
+    Args:
+        inflected: Whether a word may have an ending.
     """
     if not occurrences:
         return []
@@ -228,7 +243,7 @@ def missed_terms(occurrences: Sequence[Occurrence], translation: str) -> list[Oc
     missed: set[int] = set()
     terms = {written: _term(written) for written in by_translation}
     for written in sorted(terms, key=lambda written: -len(terms[written].tokens)):
-        places = [*_places(tokens, terms[written], taken, len(text))]
+        places = [*_places(tokens, terms[written], taken, len(text), inflected)]
         left = by_translation[written]
         for place in places[: len(left)]:
             nearest = min(left, key=lambda number: abs(occurrences[number].place - place))
@@ -237,11 +252,11 @@ def missed_terms(occurrences: Sequence[Occurrence], translation: str) -> list[Oc
     return [occurrences[number] for number in sorted(missed)]
 
 
-def _places(tokens, term, taken, length) -> Iterator[float]:
+def _places(tokens, term, taken, length, inflected) -> Iterator[float]:
     """Yields the place of each occurrence of a translation, from 0 to 1, and takes its tokens."""
     for i in range(len(tokens) - len(term.tokens) + 1):
         indices = range(i, i + len(term.tokens))
-        if taken.isdisjoint(indices) and _matches(tokens, i, term, inflected=True):
+        if taken.isdisjoint(indices) and _matches(tokens, i, term, inflected):
             taken.update(indices)
             yield (tokens[i].start + tokens[indices[-1]].end) / 2 / length
 
@@ -295,11 +310,29 @@ def _matches(tokens, i, term, inflected=False):
     """Returns whether the tokens from `i` on are a term's."""
     if i + len(term.tokens) > len(tokens):
         return False
+    last = i + len(term.tokens) - 1
+    if _is_joined(tokens, i, -1) or _is_joined(tokens, last, 1):
+        return False
     same = _is_form if inflected else _is_same
     return all(
         same(tokens[place].text, token, term.any_case)
         for place, token in enumerate(term.tokens, start=i)
     )
+
+
+def _is_joined(tokens, i, step):
+    """Returns whether a hyphen joins token `i` to a word, on the side of `step`."""
+    end = i + 2 * step
+    return (
+        0 <= end < len(tokens)
+        and tokens[i + step].text in _HYPHENS
+        and _is_word(tokens[i])
+        and _is_word(tokens[end])
+    )
+
+
+def _is_word(token):
+    return _kind(token.text[0]) == "w"
 
 
 def _is_same(token, term_token, any_case):

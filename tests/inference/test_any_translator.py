@@ -24,7 +24,7 @@ class Dictionary(Engine):
     """Translates word by word; each word has a log-probability of -1, an unknown one of -9."""
 
     def __init__(self, words, **facts):
-        self.words, self.requests = words, []
+        self.words, self.requests, self.lost = words, [], "\0"
         self.facts = ModelFacts(**facts)
 
     def search(self, sentences, request):
@@ -43,6 +43,7 @@ class Dictionary(Engine):
         return self.words.get(word.strip("."), word)
 
     def _answer(self, text):
+        text = text.replace(self.lost, "?")
         known = {*self.words.values()}
         score = -float(sum(1 if word in known else 9 for word in text.split()))
         return Translation(text, score, ("unsure",) if score < -8 else ())
@@ -83,12 +84,14 @@ def test_texts_of_many_sentences_are_split(translator):
     assert [each.source for each in answers[0].sentences] == ["der hund", "der hund", "die katze"]
 
 
-def test_a_missing_term_is_forced_and_its_flag_stands_before_the_doubt(translator):
+def test_a_missing_term_is_forced_and_its_flag_stands_before_the_doubt(engine, translator):
     [[best], [plain]] = translator.translations(["der hund", "die katze"], glossary={"hund": "cat"})
     assert best.text == "the cat" and best.flags == ()
     assert plain == Translation("the cat", -2.0)
-    texts = ["hund " * 17]  # More terms than are forced into one sentence.
-    [[best]] = translator.translations(texts, glossary={"hund": "beagle"})
+    [[best]] = translator.translations(["hund " * 17], glossary={"hund": "beagle"})
+    assert best.text.split() == ["beagle"] * 17 and best.flags == ("unsure",)
+    engine.lost = "ß"
+    [[best]] = translator.translations(["der hund xyz"], glossary={"hund": "ßß"})
     assert best.flags == ("term missed", "unsure")
 
 

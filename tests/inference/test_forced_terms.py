@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kformer import Glossary
 from kformer.inference.forced_terms import (
     Draft,
+    Writer,
     candidates_with,
     force_terms,
     word_losses,
@@ -25,7 +26,7 @@ class Script:
     def __init__(self, best):
         self.best, self.calls = best, []
 
-    def score(self, numbers, texts):
+    def score(self, numbers, texts, sources=None):
         self.calls.append(len(texts))
         return [
             Draft(text, difflib.SequenceMatcher(None, text, self.best[number]).ratio(), text)
@@ -45,7 +46,7 @@ def test_every_term_is_in_the_translation(sentence, targets, translation):
     words = sentence.rstrip(".").split()
     glossary = Glossary(dict(zip(words, sorted(targets), strict=False)))
     script = Script([translation])
-    forced = force_terms(glossary, [sentence], [translation], script.score, script.go_on)
+    forced = force_terms(glossary, [sentence], [translation], Writer(script.score, script.go_on))
     if glossary.find(sentence):
         text = translation if forced[0].answer is None else forced[0].answer
         assert not forced[0].missed
@@ -59,8 +60,7 @@ def test_the_best_place_and_ending_win():
         Glossary({"dogs": "Hund"}),
         ["The old dogs bark at the cat."],
         ["Die alten Tiere bellen die Katze an."],
-        script.score,
-        script.go_on,
+        Writer(script.score, script.go_on),
     ).items()
     assert (number, forced.answer, forced.missed) == (0, best, False)
     assert len(script.calls) == 2  # All candidates at once, and what goes on.
@@ -69,7 +69,7 @@ def test_the_best_place_and_ending_win():
 def test_without_a_way_to_go_on_the_term_stands_in_place_of_a_word():
     script = Script(["Der Hund schläft."])
     forced = force_terms(
-        Glossary({"dog": "Hund"}), ["The dog sleeps."], ["Der Köter schläft."], script.score
+        Glossary({"dog": "Hund"}), ["The dog sleeps."], ["Der Köter schläft."], Writer(script.score)
     )
     assert forced[0].answer == "Der Hund schläft."
 
@@ -77,17 +77,17 @@ def test_without_a_way_to_go_on_the_term_stands_in_place_of_a_word():
 def test_sentences_without_terms_and_translations_that_have_theirs_stay():
     sentences, translations = ["A cat.", "A dog.", "A dog."], ["Katze.", "Hunde.", "Tier."]
     script = Script([*translations[:2], "Hund."])
-    forced = force_terms(Glossary({"dog": "Hund"}), sentences, translations, script.score)
-    assert {number: answer for number, (answer, _) in forced.items()} == {1: None, 2: "Hund."}
+    forced = force_terms(Glossary({"dog": "Hund"}), sentences, translations, Writer(script.score))
+    assert {number: each.answer for number, each in forced.items()} == {1: None, 2: "Hund."}
 
 
 def test_a_term_that_the_model_cannot_write_is_missed_and_others_are_not():
-    def score(numbers, texts):
+    def score(numbers, texts, sources=None):
         texts = [text.replace("犬", "?") for text in texts]
         return [Draft(text, -len(text), text) for text in texts]
 
     glossary = Glossary({"dog": "犬", "cat": "Katze"})
-    forced = force_terms(glossary, ["A dog, a cat."], ["Tier, Tier."], score)
+    forced = force_terms(glossary, ["A dog, a cat."], ["Tier, Tier."], Writer(score))
     assert "Katze" in forced[0].answer and forced[0].missed
 
 
@@ -113,9 +113,9 @@ def test_the_word_that_stood_for_the_term_does_not_stay():
         return [[0.1, 5.0, 0.2] for _ in texts]
 
     glossary, arguments = Glossary({"Hund": "hound"}), (["Der Hund schläft."], ["The dog sleeps."])
-    forced = force_terms(glossary, *arguments, script.score, script.go_on)
+    forced = force_terms(glossary, *arguments, Writer(script.score, script.go_on))
     assert forced[0].answer == "The dog hound sleeps."
-    forced = force_terms(glossary, *arguments, script.score, script.go_on, lose)
+    forced = force_terms(glossary, *arguments, Writer(script.score, script.go_on, lose))
     assert forced[0].answer == "The hound sleeps."
     assert sources == ["Der schläft."]
 

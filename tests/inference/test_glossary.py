@@ -26,9 +26,9 @@ def terms_by_regular_expressions(terms, text):
         (
             term,
             re.compile(
-                r"(?<![^\W_])" * term[0].isalnum()
+                r"(?<![^\W_])(?<![^\W_]-)" * term[0].isalnum()
                 + re.escape(term).replace(r"\ ", r"\s+")
-                + r"(?![^\W_])" * term[-1].isalnum(),
+                + r"(?![^\W_])(?!-[^\W_])" * term[-1].isalnum(),
                 re.IGNORECASE if term == term.lower() else 0,
             ),
         )
@@ -76,6 +76,18 @@ def test_languages_without_spaces_match_anywhere_but_letters_of_others_are_words
     assert found(glossary, "黒い犬とGPUを") == ["犬", "GPU"]
     assert found(glossary, "GPUs") == []
     assert found(glossary, "ฉันรักหมา") == ["หมา"]
+
+
+def test_a_part_of_a_word_with_hyphens_is_no_term():
+    glossary = Glossary({"election": "Wahl", "well-known": "bekannt", "team": "equipa"})
+    assert found(glossary, "re-election, election-day, re\u2010election") == []
+    assert found(glossary, "a well-known election - the team's, -team") == [
+        *("well-known", "election", "team", "team"),
+    ]
+    occurrences = glossary.find("The team matched it.")
+    for translation in ("Equiparou-o.", "a equipamento", "pré-equipa", "equipa-lo"):
+        assert missed_terms(occurrences, translation) == occurrences
+    assert missed_terms(occurrences, "As equipas, sim.") == []
 
 
 def test_combining_marks_and_compatible_characters_are_one_text():

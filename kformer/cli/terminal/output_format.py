@@ -13,6 +13,7 @@ _WHAT_FLAGS_SAY = {
     "loop": "repeats itself",
     "length ratio": "has a length that is absurd for its source",
     "term missed": "lacks a term of the glossary",
+    "term unlikely": "has a term of the glossary that does not fit",
     "unsure": "is a guess",
 }
 _FIELDS = (  # Of JSON lines, as far as they are known.
