@@ -1,5 +1,6 @@
 """Whatever comes as text, an answer comes for it: no crash, no stall, no memory without bound."""
 
+import re
 import time
 
 import pytest
@@ -115,7 +116,8 @@ def test_invisible_characters_change_no_translation_in_any_form(command, toy_mod
     blank = [*invisible, invisible, f" {invisible} "]
     text = "\n".join([*lines, *blank])
     result = command("translate", toy_model, stdin=f"{text}\n".encode())
-    found = result.stdout.split("\n")
+    # Behind a sentence, characters without letters stay as they are.
+    found = [re.sub(f"[{invisible}]+$", "", line) for line in result.stdout.split("\n")]
     assert found[0] and found[: len(lines)] == [found[0]] * len(lines)
     assert found[len(lines) :] == [""] * (len(blank) + 1)
 
