@@ -10,7 +10,8 @@
 - `readings`: texts as a model reads them, and its translations as they are answered.
 - `sure_checks`: flags of faults that the text of a translation alone shows.
 - `glossary`: the terms of a text that have given translations. `forced_terms`: translations that
-  lack such terms, written anew with them. `source_marks`: terms and placeholders in a source.
+  lack such terms, written anew with them; `term_drafts`: drafts with terms in place of words.
+- `source_marks`: terms and placeholders in a source.
 - `degenerate`: flags of output that repeats itself or is far too long.
 - `quality_estimate`: the expected chrF of a translation, and the flag of unsure ones.
 - `zero_shot`: directions that a model of several languages was trained in, and other ones.
