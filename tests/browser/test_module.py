@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from browser.chromium import served
 from kformer.pocket import PocketTranslator
 from support import toy
 from support.sure_texts import LOST
+from support.tflite_metadata import with_metadata
 
 SITE = Path(__file__).parent / "site"  # Another page, and scripts that import the module.
 TEXT = f"{toy.SOURCES[0]} Wir ruft uns!\n\n1. {toy.SOURCES[1]}\n"
@@ -109,13 +109,8 @@ def test_capitals_scripts_and_what_a_text_lacks_are_flagged_as_in_python(
 
     answers = check(toy_tflite, [source for source, *_ in LOST])
     assert {"number missed", "address missed"} <= {flag for _, flags in answers for flag in flags}
-    latin = tmp_path / "latin.tflite"
     demo = Path(kformer.pocket.__file__).parent / "demo.tflite"
-    with zipfile.ZipFile(demo) as archive:
-        metadata = json.loads(archive.read("kformer.json"))
-    latin.write_bytes(demo.read_bytes()[: metadata["model_bytes"]])
-    with zipfile.ZipFile(latin, "a") as archive:
-        archive.writestr("kformer.json", json.dumps({**metadata, "scripts": ["Latin"]}))
+    latin = with_metadata(demo, tmp_path / "latin.tflite", scripts=["Latin"])
     assert check(latin, ["GUTEN MORGEN! WO IST DER BAHNHOF?", "Новый дом"]) == [
         ("GOOD MORNING! WHERE IS THE STATION?", ()),
         ("Новый дом", ("unknown characters",)),

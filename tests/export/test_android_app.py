@@ -5,7 +5,6 @@ Android and LiteRT are stand-ins: Node.js has Android's ICU, and Python's LiteRT
 
 import json
 import shutil
-import time
 import warnings
 import zipfile
 from functools import partial
@@ -26,7 +25,8 @@ from support import toy
 from support.android_app import ASSETS, App, compile_app, installed_compiler
 from support.paragraphs import LINES, random_lines, random_texts
 from support.pretrained import marian
-from support.sure_texts import HOSTILE, HOSTILE_LENGTH, checked_answers
+from support.sure_texts import HOSTILE, HOSTILE_LENGTH, LOST, checked_answers
+from support.tflite_metadata import with_metadata
 
 pytestmark = pytest.mark.prove
 ODD = ["", " \n\n", "das häus 🐕", "wir\0ruft\0", "wir\ud800ruft", "a" + "\u0301" * 900, "½ \u2581"]
@@ -102,11 +102,9 @@ def test_texts_are_read_and_answers_checked_as_in_python(app):
 
 
 def test_hostile_texts_take_linear_time(app):
-    texts = [f"{part * (HOSTILE_LENGTH // len(part))} 2017" for part in HOSTILE]
-    start = time.perf_counter()
-    for text in texts:
-        app("checked", text=text, about={}, answer={"text": f"-{text}", "flags": []})
-    assert time.perf_counter() - start < 0.5 * len(texts)
+    for part in HOSTILE:
+        times = HOSTILE_LENGTH // len(part)
+        assert min(app("seconds", part=part, times=times) for _ in range(2)) < 1, part
 
 
 def in_python(tflite, text, target=None):
@@ -137,6 +135,20 @@ def test_texts_are_translated_and_flagged_as_in_python(app, android_project, toy
         assert_equal(found, expected)
         flags |= {*found[1]}
     assert {"source split", "source cut"} <= flags
+
+
+def test_the_file_decides_which_capitals_and_scripts_are_read(
+    app, android_project, toy_tflite, tmp_path
+):
+    about = {"reads_capitals": False, "scripts": ["Latin"]}
+    file = with_metadata(toy_tflite, tmp_path / "latin.tflite", **about)
+    app("open", assets=str(android_project / ASSETS), file=str(file))
+    texts = [toy.SOURCES[0].upper(), "Новый дом", *(source for source, *_ in LOST)]
+    answers = [app("translate", text=text) for text in texts]
+    for text, answer in zip(texts, answers, strict=True):
+        assert_equal(answer, in_python(file, text))
+    assert answers[0][0] == toy.TARGETS[0].upper()
+    assert answers[1][:2] == ["Новый дом", ["unknown characters"]]
 
 
 def test_the_file_runs_on_one_thread_and_a_cancelled_text_ends_early(app, android_project):

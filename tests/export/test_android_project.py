@@ -15,6 +15,7 @@ from kformer.export.android.text_rules import portable, text_rules
 from kformer.text.paragraphs import marks, sentence_splitting
 from support import SAVED, toy
 from support.android_app import ASSETS, MAIN, PACKAGE, SOURCES, resources
+from support.tflite_metadata import with_metadata
 
 FOLDER = Path(kformer.export.__file__).parent / "android"
 
@@ -100,28 +101,17 @@ def test_icons_of_the_bars_are_dark_on_light_windows_alone(project):
 
 
 def test_a_name_is_escaped_where_it_stands(toy_tflite, tmp_path):
-    odd = changed(toy_tflite, tmp_path / "odd.tflite", source_language="<o'&>")
+    odd = with_metadata(toy_tflite, tmp_path / "odd.tflite", source_language="<o'&>")
     project = export_android_project(odd, tmp_path / "app")
     strings = ElementTree.parse(project / MAIN / "res/values/strings.xml").getroot()
     assert strings[0].text == r"Translator <o\'&> → en"
-
-
-def changed(tflite, path, **values):
-    """Writes a file with other metadata."""
-    with zipfile.ZipFile(tflite) as archive:
-        metadata = json.loads(archive.read("kformer.json"))
-    path.write_bytes(tflite.read_bytes()[: metadata["model_bytes"]])
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("kformer.json", json.dumps({**metadata, **values}))
-        archive.writestr("test_vectors.json", "[]")
-    return path
 
 
 def test_only_files_that_translate_text_are_taken(toy_tflite, tmp_path):
     [old] = (SAVED / "0.1.0").glob("*.tflite")
     with pytest.raises(ValueError, match=r"Received: format=1, .* in '.*translator.tflite'"):
         export_android_project(old, tmp_path / "app")
-    few = changed(toy_tflite, tmp_path / "few.tflite", signatures=["tokenize"])
+    few = with_metadata(toy_tflite, tmp_path / "few.tflite", signatures=["tokenize"])
     with pytest.raises(ValueError, match=r"signature 'translate'.* signatures=\['tokenize'\]"):
         export_android_project(few, tmp_path / "app")
     with pytest.raises(FileNotFoundError, match=r"gone\.tflite"):

@@ -156,7 +156,7 @@ internal class SureChecks(private val rules: TextRules) {
     /** Returns the letters of each script of a text, by its name. */
     private fun lettersByScript(text: String): Map<String, List<String>> =
         rules.scripts.findAll(text).groupBy(
-            { match -> rules.scriptNames[match.groups.drop(1).indexOfFirst { it != null }] },
+            { match -> rules.scriptNames[rules.scriptNames.indices.first { match.groups[it + 1] != null }] },
             { it.value },
         )
 

@@ -8,6 +8,7 @@ import com.example.translator.TranslatorTest
 import com.google.ai.edge.litert.CompiledModel
 import java.io.File
 import kotlin.system.exitProcess
+import kotlin.system.measureTimeMillis
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.launch
@@ -54,6 +55,10 @@ private suspend fun answerTo(request: JSONObject): Any? {
             Joining(rules).join(pieces, List(pieces.size) { texts.getString(it % texts.length()) })
         }
         "checked" -> checked(request)
+        "seconds" -> {
+            val text = request.getString("part").repeat(request.getInt("times")) + " 2017"
+            measureTimeMillis { SureChecks(rules).flags(text, "-$text") } / 1e3
+        }
         "open" -> {
             context = Context(AssetManager(File(request.getString("assets"))))
             val file = text("file")
