@@ -108,6 +108,11 @@ def without_names(text: str, source: Source, terms: Sequence[Occurrence]) -> str
     return text
 
 
+def _whole(term, flags=0):
+    """Returns a pattern of a term that is no part of a longer word."""
+    return re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", flags)
+
+
 def _literal(text):
     """Returns a text as a replacement of `re.sub`, which reads backslashes."""
     return text.replace("\\", r"\\")
@@ -122,9 +127,8 @@ def tidy(text: str, terms: Sequence[Occurrence], translation: str) -> str:
     for term in terms:
         word = re.escape(term.translation)
         if term.translation != term.translation.lower():
-            pattern = rf"(?<!\w){word}(?!\w)"
-            text = re.sub(pattern, _literal(term.translation), text, flags=re.IGNORECASE)
-        text = re.sub(rf"[{_QUOTES}](?={word}[{_QUOTES}])(.+?)[{_QUOTES}]", r"\1", text)
+            text = _whole(term.translation, re.IGNORECASE).sub(_literal(term.translation), text)
+        text = re.compile(rf"[{_QUOTES}]({word})[{_QUOTES}]").sub(r"\1", text)
     starts = [term for term in terms if text.startswith(term.translation)]
     return _title(text, 1) if starts and translation[:1].isupper() else text
 
@@ -186,8 +190,7 @@ def _run(weights, best, least):
 
 def changed_place(translation: str, draft: str, written: str) -> Place | None:
     """Returns the words of a translation that a draft has a term for, if that is clear."""
-    pattern = rf"(?<!\w){re.escape(written)}(?!\w)"
-    marked, count = re.subn(pattern, _TERM, draft, count=1)
+    marked, count = _whole(written).subn(_TERM, draft, count=1)
     if not count:
         return None
     before = _spans(translation)
@@ -285,7 +288,7 @@ def count_words(text: str, words: set[str]) -> int:
 def changed_words(text: str, draft: str, terms: Sequence[str]) -> int:
     """Returns how many words of a text and a draft with terms the other one does not have."""
     for term in terms:  # Not all of its words are new.
-        draft = re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", _TERM, draft, count=1)
+        draft = _whole(term).sub(_TERM, draft, count=1)
     words = [_bare(word) for word in text.split()], [_bare(word) for word in draft.split()]
     matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
     same = sum(block.size for block in matcher.get_matching_blocks())

@@ -14,6 +14,12 @@ _WHAT_FLAGS_SAY = {
     "length ratio": "has a length that is absurd for its source",
     "term missed": "lacks a term of the glossary",
     "term unlikely": "has a term of the glossary that does not fit",
+    "number missed": "lacks a number of its source",
+    "address missed": "lacks an address of its source",
+    "placeholder missed": "lacks a placeholder of its source",
+    "bracket missed": "lacks a bracket of its source",
+    "unknown characters": "lacks characters that the model does not know",
+    "copied": "is its source",
     "unsure": "is a guess",
 }
 _FIELDS = (  # Of JSON lines, as far as they are known.
