@@ -207,8 +207,12 @@ def changed_place(translation: str, draft: str, written: str) -> Place | None:
 
 def word_before(text: str, written: str) -> str | None:
     """Returns the short word before a term in a draft, "" for none; None without the term."""
-    match = re.search(rf"(?:(?<!\w)(\w{{1,{_SHORT}}}) )?(?<!\w){re.escape(written)}(?!\w)", text)
-    return match and (match[1] or "")
+    match = _whole(written).search(text)
+    if not match:
+        return None
+    words = text[: match.start()].split()
+    is_beside = text[: match.start()].endswith(" ") and words
+    return words[-1] if is_beside and len(words[-1]) <= _SHORT and words[-1].isalnum() else ""
 
 
 class Replacement(NamedTuple):
