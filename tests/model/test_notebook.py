@@ -73,14 +73,22 @@ def test_it_says_how_to_install_the_package_and_installs_nothing(notebook):
 @pytest.mark.prove
 @pytest.mark.tensorflow("the notebook trains a translator")
 def test_all_of_it_runs_and_prints_what_it_stores(notebook, tmp_path):
-    """But for the cells with the tag "varies": how training goes differs between machines."""
-    again = run(PATH, tmp_path)
-    for stored, repeated in zip(code_cells(notebook), code_cells(again), strict=True):
+    """It trains one epoch; `make notebook` stores what ten give. From there on, words differ."""
+    path, is_trained = tmp_path / "short.ipynb", False
+    short = nbformat.read(PATH, as_version=4)
+    [training] = [cell for cell in code_cells(short) if "epochs=10," in cell.source]
+    training.source = training.source.replace("epochs=10,", "epochs=1,")
+    nbformat.write(short, path)
+    for stored, repeated in zip(code_cells(notebook), code_cells(run(path, tmp_path)), strict=True):
         kinds = [[output.output_type for output in cell.outputs] for cell in (stored, repeated)]
         assert kinds[0] == kinds[1]
-        if "varies" in stored.metadata.get("tags", ()):
-            continue
         texts = text_of(stored), text_of(repeated)
-        assert NUMBER.sub("#", texts[0]) == NUMBER.sub("#", texts[1])
-        numbers = [[*map(float, NUMBER.findall(text))] for text in texts]
-        np.testing.assert_allclose(*numbers, atol=0.02)
+        if "varies" in stored.metadata.get("tags", ()):
+            is_trained = True
+        elif is_trained:
+            assert texts[0].count("\n") == texts[1].count("\n")
+        else:
+            assert NUMBER.sub("#", texts[0]) == NUMBER.sub("#", texts[1])
+            numbers = [[*map(float, NUMBER.findall(text))] for text in texts]
+            np.testing.assert_allclose(*numbers, atol=0.02)
+    assert is_trained
