@@ -205,8 +205,10 @@ class AnyTranslator:
             answers = into._split(
                 texts, search, source_language, batch_size, progress, glossary, details, known
             )
-            blank = None if into.facts.quality_estimate is None else 1.0
-            joined = [joined_translation(answer, known, blank) for answer in answers]
+            if not all(answer.sentences for answer in answers):
+                request = SearchRequest(search, None, batch_size)
+                [[known[""]]] = into._finished([""], request, None, details)
+            joined = [joined_translation(answer, known) for answer in answers]
             if not split:
                 joined = [dataclasses.replace(each, text=_plain(each.text)) for each in joined]
             return [[each] for each in joined]
@@ -400,8 +402,8 @@ class AnyTranslator:
 
 
 def _plain(text):
-    """Returns a text as a model writes it: valid UTF-8, without white space at its ends."""
-    return replace_lone_surrogates(text).strip()
+    """Returns a text as a model writes it: valid UTF-8, without space and U+0000 at its ends."""
+    return replace_lone_surrogates(text).rstrip("\0").strip()
 
 
 class _Outcome(NamedTuple):

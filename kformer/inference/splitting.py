@@ -167,15 +167,14 @@ def _joined(pieces: Sequence[Piece], answers) -> SplitTranslation:
     return SplitTranslation(join(pieces, texts), tuple(flags), sentences)
 
 
-def joined_translation(
-    answer: SplitTranslation, known: Mapping[str, Translation], blank: float | None
-) -> Translation:
+def joined_translation(answer: SplitTranslation, known: Mapping[str, Translation]) -> Translation:
     """Returns the translation of a text of several sentences.
 
     Args:
-        known: The `Translation` of each sentence.
-        blank: The quality of a text without any.
+        known: The `Translation` of each sentence, and that of "" for a text without any.
     """
+    if not answer.sentences:
+        return dataclasses.replace(known[""], text=answer.text)
     parts = [known[sentence.source] for sentence in answer.sentences]
     qualities = [each.quality for each in answer.sentences if each.quality is not None]
     return Translation(
@@ -186,7 +185,7 @@ def joined_translation(
         _concatenated(part.source_tokens for part in parts),
         _concatenated(part.token_log_probabilities for part in parts),
         _diagonal([part.attention for part in parts]),
-        min(qualities, default=None if parts else blank),
+        min(qualities, default=None),
     )
 
 

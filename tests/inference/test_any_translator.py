@@ -1,5 +1,6 @@
 """The methods of every translator, over an engine that is a dictionary."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -273,3 +274,11 @@ def test_flags_are_those_of_the_text_and_wordless_texts_are_right():
     [[lost], [number]] = translator.translations(["der hund {a} 2017", "12345"])
     assert lost.flags == ("number missed", "placeholder missed", "unsure")
     assert (number.flags, number.quality) == ((), 1.0)
+
+
+def test_a_text_without_sentences_has_the_answer_to_a_blank_one(learned_sentences):
+    [blank] = learned_sentences.translations("", split=False)
+    for text in ("", "  \n", "12", "\u00ad"):
+        [best] = learned_sentences.translations(text)
+        assert best == dataclasses.replace(blank, text=text.strip())
+    assert learned_sentences.translate("Der hund.\0\0") == learned_sentences.translate("Der hund.")
