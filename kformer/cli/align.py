@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.common_models import KerasModel, TargetLanguage, check_is_keras, open_translator
+from kformer.cli.common_models import AnyModel, TargetLanguage, check_is_keras, open_translator
 from kformer.cli.terminal.line_streams import Output, check_output, in_chunks, writing
 from kformer.files import check_writable
 from kformer.text.text_files import read_lines
@@ -23,7 +23,7 @@ class LinkFormat(StrEnum):
 
 
 def align(
-    model: KerasModel,
+    model: AnyModel,
     source: Annotated[Path, typer.Option(help="Source text.")],
     target: Annotated[Path, typer.Option(help="Its translation, line by line.")],
     output: Output = None,
@@ -59,7 +59,8 @@ def align(
     target_language: TargetLanguage = None,
 ):
     """Link the words of a text to the words of its translation, by a translator's attention."""
-    check_is_keras(model, "shows its attention")
+    if choose or layer is not None:
+        check_is_keras(model, "aligns words by any head")
     check_output(output)
     _check_options(choose, gold, output, layer, head)
     total = check_parallel(source, target)
@@ -69,10 +70,10 @@ def align(
     if choose:
         _choose(translator, model, list(pairs), links)
         return
-    chosen = None if layer is None else (layer, head)
+    chosen = {} if layer is None else {"head": (layer, head)}
 
     def work(pairs, progress):
-        return translator.align(*zip(*pairs, strict=True), head=chosen, progress=progress)
+        return translator.align(*zip(*pairs, strict=True), progress=progress, **chosen)
 
     alignments = in_chunks(work, pairs, total, _CHUNK, "Aligning")
     if links is not None:

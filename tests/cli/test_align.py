@@ -27,6 +27,19 @@ def test_links_are_written_line_by_line(command, toy_keras, toy_translator, file
 
 
 @pytest.mark.prove
+def test_another_form_aligns_words_by_the_head_of_its_model(
+    command, toy_tflite, toy_saved_model, toy_translator, files
+):
+    expected = [str(one) for one in toy_translator.align(SOURCES, TARGETS)]
+    for model in (toy_tflite, toy_saved_model):
+        result = command("align", model, *files)
+        assert (result.returncode, result.stdout.splitlines()) == (0, expected)
+        result = command("align", model, *files, "--layer", 1)
+        assert result.returncode == 2
+        assert "Only a .keras file aligns words by any head. Received:" in result.stderr
+
+
+@pytest.mark.prove
 def test_words_are_written_as_tsv_into_a_file(command, toy_keras, toy_translator, files, tmp_path):
     output = tmp_path / "links.tsv"
     options = ["--format", "tsv", "--layer", 1, "--head", 2, "--output", output]
