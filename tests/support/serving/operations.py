@@ -6,7 +6,12 @@ Another one may be added if `tf.raw_ops` has it: then it is stock.
 import importlib.util
 from pathlib import Path
 
-OF_TENSORFLOW_TEXT = {"SentencepieceDetokenizeOp", "SentencepieceOp", "SentencepieceTokenizeOp"}
+OF_TENSORFLOW_TEXT = {
+    "SentencepieceDetokenizeOp",
+    "SentencepieceIdToStringOp",
+    "SentencepieceOp",
+    "SentencepieceTokenizeOp",
+}
 _STOCK = """
 AddV2 All Any ArgMax Assert AssignVariableOp BatchMatMulV2 BiasAdd BroadcastTo Cast ConcatV2
 Const Cos DisableCopyOnRead Empty EnsureShape Equal Exp ExpandDims Fill FloorDiv FloorMod
