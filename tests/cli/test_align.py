@@ -109,5 +109,5 @@ def test_gold_of_another_text_is_refused(refused, toy_keras, files, written, gol
     assert message in refused("align", toy_keras, *files, "--gold", written("gold", gold))
 
 
-def test_only_a_keras_file_can_align(refused, toy_tflite, files):
-    assert "Only a .keras file" in refused("align", toy_tflite, *files)
+def test_only_a_keras_file_has_a_head_chosen(refused, toy_tflite, files):
+    assert "Only a .keras file" in refused("align", toy_tflite, *files, "--choose")
