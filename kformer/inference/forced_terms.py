@@ -357,8 +357,8 @@ class _Drafts:
         missed = missed_terms(all_terms, text)
         exact = missed_terms(all_terms, text, inflected=False)
         seeming = missed_terms(all_terms, self._translations[number])
-        other = [term for term in self._left[number] if term not in seeming and term in exact]
-        return [*missed, *(term for term in other if term not in missed)]
+        unlike = [term for term in self._left[number] if term not in seeming and term in exact]
+        return [*missed, *(term for term in unlike if term not in missed)]
 
 
 def _one_at_a_time(ways):

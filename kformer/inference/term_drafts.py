@@ -268,7 +268,7 @@ def replacements(
 def replaced(translation: str, parts: Sequence[Replacement]) -> str | None:
     """Returns a translation with all parts replaced; None if they overlap."""
     parts = sorted(parts)
-    if any(one.end > other.start for one, other in itertools.pairwise(parts)):
+    if any(before.end > part.start for before, part in itertools.pairwise(parts)):
         return None
     written, done = [], 0
     for part in parts:
@@ -302,7 +302,7 @@ def changed_words(text: str, draft: str, terms: Sequence[str]) -> int:
 def repeated_words(text: str) -> int:
     """Returns how often a word follows itself."""
     words = [word.casefold() for word in text.split()]
-    return sum(one == other for one, other in itertools.pairwise(words))
+    return sum(word == before for before, word in itertools.pairwise(words))
 
 
 def _cased(term, translation, start, written_from=None):
@@ -356,5 +356,5 @@ def _is_short(text, span):
     return len(word) <= _SHORT and word.isalpha()
 
 
-def _meet(one, other):
-    return one[0] < other[1] and other[0] < one[1]
+def _meet(first, second):
+    return first[0] < second[1] and second[0] < first[1]
