@@ -70,10 +70,10 @@ def align(
     if choose:
         _choose(translator, model, list(pairs), links)
         return
-    chosen = {} if layer is None else {"head": (layer, head)}
+    own_head = {} if layer is None else {"head": (layer, head)}
 
     def work(pairs, progress):
-        return translator.align(*zip(*pairs, strict=True), progress=progress, **chosen)
+        return translator.align(*zip(*pairs, strict=True), progress=progress, **own_head)
 
     alignments = in_chunks(work, pairs, total, _CHUNK, "Aligning")
     if links is not None:

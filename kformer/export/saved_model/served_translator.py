@@ -155,10 +155,10 @@ class SavedModelEngine(Engine):
 def _read_alignment(row):
     """Reads a row of the signature `align`; pieces that stand for no text are ""."""
     sides = [row["target_pieces"], row["source_pieces"]]
-    places = [[i for i, piece in enumerate(side) if piece] for side in sides]
-    pieces = [[side[i] for i in numbers] for side, numbers in zip(sides, places, strict=True)]
+    columns = [[i for i, piece in enumerate(side) if piece] for side in sides]
+    pieces = [[side[i] for i in numbers] for side, numbers in zip(sides, columns, strict=True)]
     attention = np.array(row["attention"], np.float32).reshape(*map(len, sides))
-    return align_words(attention[np.ix_(*places)], pieces[1], pieces[0])
+    return align_words(attention[np.ix_(*columns)], pieces[1], pieces[0])
 
 
 class ServedClassifier(ServedModel):
