@@ -386,7 +386,9 @@ class _Work:
 
     def _chunks(self, parts: Sequence[str | Code]) -> list[Chunk]:
         return [
-            Chunk(part) if isinstance(part, str) else Chunk(self._written(part), not part.is_text)
+            Chunk(part)
+            if isinstance(part, str)
+            else Chunk(self._written(part), not part.is_text, part)
             for part in parts
         ]
 

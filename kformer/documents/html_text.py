@@ -322,8 +322,7 @@ def attribute_writer(raw: str):
     inner = writer(raw)
 
     def write(chunks: list[Chunk]):
-        escaped = (Chunk(inner([chunk]).replace(quote, name), True) for chunk in chunks)
-        return quote + "".join(chunk.content for chunk in escaped) + quote
+        return quote + "".join(inner([chunk]).replace(quote, name) for chunk in chunks) + quote
 
     return write
 

@@ -79,8 +79,9 @@ def _form(text, start, stop, line, is_plural):
 def _write(is_doubled: bool, chunks: list[Chunk]) -> str:
     """Joins the chunks of a form; a single apostrophe before a brace would begin a quotation."""
     written = ""
-    for content, is_code in chunks:
-        if is_doubled and not is_code:
+    for chunk in chunks:
+        content = chunk.content
+        if is_doubled and not chunk.is_code:
             content = content.replace("'", "''")
         elif content[:1] in ("{", "#") and written.endswith("'"):
             written += "'"

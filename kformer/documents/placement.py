@@ -202,10 +202,9 @@ class TakenText:
         if len(by_shown) > _MOST_SHOWN:
             return {}
         places: dict[int, tuple[int, int]] = {}
-        is_name = self._names is not None
         for shown, numbers in by_shown.items():
-            sources = _occurrences(self.text, shown, is_name)
-            targets = _occurrences(translation, shown, is_name)
+            sources = _occurrences(self.text, shown)
+            targets = _occurrences(translation, shown)
             if len(sources) != len(targets):
                 continue
             starts = [start for start, _ in sources]
@@ -287,12 +286,14 @@ class _Left:
         return self._left[copy] + max(place - self._ends[copy], 0)
 
 
-def _occurrences(text, shown, is_name=False):
+def _occurrences(text, shown):
     """Returns the start and end of each copy of a shown text, or of a name, in a text."""
     spans, place, length = [], 0, len(shown)
+    begins, ends = shown[:1].isdigit(), shown[-1:].isdigit()
     while (place := text.find(shown, place)) >= 0:
         end = place + length
-        if not (is_name and text[end : end + 1].isdigit()):  # "X1" is no part of "X12".
+        is_part = ends and text[end : end + 1].isdigit()  # "X1" is no part of "X12".
+        if not is_part and not (begins and place and text[place - 1].isdigit()):
             spans.append((place, end))
         place = end
     return spans

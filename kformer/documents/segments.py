@@ -24,10 +24,17 @@ class Role(enum.Enum):
 
 
 class Chunk(NamedTuple):
-    """A part of a translated segment: text that must still be escaped, or markup."""
+    """A part of a translated segment: text that must still be escaped, or markup.
+
+    Attributes:
+        content: Its characters.
+        is_code: Whether they are characters of the document.
+        code: The code that they are; None for text.
+    """
 
     content: str
     is_code: bool = False
+    code: "Code | None" = None
 
 
 Write = Callable[[list[Chunk]], str]
@@ -256,7 +263,7 @@ class SegmentBuilder:
     def end_segment(self):
         """Ends the segment: a tag of a block, or a line break, follows."""
         items = self._take_items()
-        first, last = _bounds(items)
+        first, last = bounds([item.part for item in items])
         inside = items[first:last]
         if not any(isinstance(item.part, str) and has_letter(item.part) for item in inside):
             first = last = len(items)
@@ -265,7 +272,7 @@ class SegmentBuilder:
         if first < last:
             start, end = inside[0].start, inside[-1].end
             raw = self._document[start:end]
-            parts = tuple(_merged(item.part for item in inside))
+            parts = tuple(merged(item.part for item in inside))
             line = self.line(start)
             write = self._writer(raw)
             self._emit_all([Segment(start, line, raw, parts, write, self._ordered)])
@@ -275,7 +282,7 @@ class SegmentBuilder:
     def collect(self) -> tuple[str | Code, ...]:
         """Returns the parts that were added, for a segment elsewhere, instead of ending one."""
         items = self._take_items()
-        return tuple(_merged(item.part for item in items))
+        return tuple(merged(item.part for item in items))
 
     def emit(self, segments: Iterable[Segment]):
         """Emits segments that were made elsewhere, such as the attributes of a block's tag."""
@@ -318,7 +325,7 @@ def paired(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _merged(parts):
+def merged(parts: Iterable[str | Code]) -> Iterator[str | Code]:
     """Yields parts, neighbouring texts as one."""
     texts: list[str] = []
     for part in parts:
@@ -356,12 +363,11 @@ def partners(parts: Sequence[Code | str]) -> tuple[dict[int, int], bool]:
     return pairs, is_nested and not opened
 
 
-def _bounds(items):
-    """Returns the first item of a segment, and the place after its last one.
+def bounds(parts: Sequence[str | Code]) -> tuple[int, int]:
+    """Returns the first part of a segment, and the place after its last one.
 
     White space and codes at its ends are no part of it, so that a translation cannot move them.
     """
-    parts = [item.part for item in items]
     pairs, _ = partners(parts)
     inside = [*itertools.accumulate((not _is_outside(part) for part in parts), initial=0)]
     first, last = 0, len(parts)
@@ -389,7 +395,7 @@ def _bounds(items):
 def _is_outside(part):
     """Returns whether a part is white space, or a code without text, between the others."""
     if isinstance(part, str):
-        return part.isspace()
+        return not part.strip()
     return part.role is Role.ALONE and not part.shown and part.share is None
 
 

@@ -206,7 +206,8 @@ def _writer(raw):
 
     def write(chunks: list[Chunk]):
         lines, breaks = [""], []
-        for content, is_code in chunks:
+        for chunk in chunks:
+            content, is_code = chunk.content, chunk.is_code
             if is_code and content[:1] in ("\r", "\n"):
                 breaks.append(content)
                 lines.append("")

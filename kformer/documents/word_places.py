@@ -86,10 +86,20 @@ class WordPlaces:
             indices = max(first, base) - base, min(last, behind) - 1 - base
             target_begin, target_stop = self._targets(number, *indices)
             begin, stop = min(begin, target_begin), max(stop, target_stop)
-        if marks := _marks(self._source, start, self._starts[first]):
-            begin = max(begin - marks, _before_marks(self._target, begin))
-        if marks := _marks(self._source, self._ends[last - 1], end):
-            stop = min(stop + marks, _behind_marks(self._target, stop))
+        return self._with_marks(start, end, first, last, begin, stop)
+
+    def _with_marks(self, start, end, first, last, begin, stop):
+        """Returns a place of words with the marks, such as brackets, that the source has there."""
+        before = self._source[max(start, self._starts[first] - _MOST_MARKS) : self._starts[first]]
+        if (marks := before.lstrip()) and self._target.endswith(marks, 0, begin):
+            begin -= len(marks)
+        elif marks:
+            begin = max(begin - _number_of(marks), _before_marks(self._target, begin))
+        behind = self._source[self._ends[last - 1] : min(end, self._ends[last - 1] + _MOST_MARKS)]
+        if (marks := behind.rstrip()) and self._target.startswith(marks, stop):
+            stop += len(marks)
+        elif marks:
+            stop = min(stop + _number_of(marks), _behind_marks(self._target, stop))
         return begin, stop
 
     def point(self, place: int) -> int:
@@ -202,10 +212,9 @@ _MARKS = ".,;:!?…)]}»”’\"'%"
 _MOST_MARKS = 100  # Beside a word, that are looked at.
 
 
-def _marks(text, start, end):
+def _number_of(marks):
     """Returns how many marks, such as brackets, a translation may have for those of a text."""
-    marks = text[start : min(end, start + _MOST_MARKS)].replace("…", "...")
-    return sum(not character.isspace() for character in marks)
+    return sum(not character.isspace() for character in marks.replace("…", "..."))
 
 
 def _before_marks(text, place):

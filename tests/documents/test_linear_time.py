@@ -173,6 +173,17 @@ HOSTILE = {
     "numbers._MARK": [("", ",", "x")],
     "numbers._NUMBER": [("", "1", "x"), ("", "1'", "."), ("", "1 000 ", "x"), ("", " 000", "x")],
     "numbers._SPACE": [SPACES],
+    "runs_of_text._EMPTY": [("", "<rPr", ""), ("<rPr", " ", ""), ("<", "a", "")],
+    "runs_of_text._INVISIBLE": [
+        ("", "<lang ", ""),
+        ("<lang ", "a", ""),
+        ("", " ", "x"),
+        ('lang="', "a", ""),
+        ("", " lang=", ""),
+        ("<", "a", ""),
+    ],
+    "runs_of_text._PREFIX": [("<", "a", ""), ("<", "a.", "")],
+    "runs_of_text._SUPERSCRIPT": [("", "vertAlign ", ""), ("vertAlign ", "a", "")],
     "segments._SPACES": [SPACES],
     "sentence_splitting.BEGINNING": [
         (". ", "(", "1"),
@@ -256,15 +267,18 @@ HOSTILE = {
     "forced_terms._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "forced_terms._RUN": [("", "a", ""), ("", "a ", ""), ("", "犬", "")],
     "word_documents._TEXTS": [("word/header", "1", "x")],
-    "word_documents._TEXT_TAG": [
-        ("", "<t ", ""),
-        ("<", "a", ""),
-        ("<t ", "a", ""),
-        ("", "<w:t>", "x"),
-    ],
+    "word_documents._HEXADECIMAL": [("", "a", "x")],
     "word_places._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "word_places._WORD": [("", "a", ""), ("", "a-", ""), ("", "-", ""), ("", "a'", "")],
     "xliff._PREFIX": [("<", "a", ""), ("<", "a.", "")],
+    "xml_tokens._ATTRIBUTE": [
+        ("", " ", ""),
+        (" ", "a", ""),
+        (" a", " ", ""),
+        (' a="', "a", ""),
+        ("", ' a="', ""),
+    ],
+    "xml_tokens._FILE_NAME": [("", "a", " ")],
     "xml_tokens._ANY_TAG": [("", "<", ""), ("", "<a", "")],
     "xml_tokens._DECLARATION": [
         (b"<?xml ", b"encoding ", b""),
@@ -439,10 +453,16 @@ def xliff(part, before="", behind=""):
     return "a.xlf", lambda n: f"<xliff><file><body>{before}{part * n}{behind}</body></file></xliff>"
 
 
+RUN = "<w:r><w:t> A dog</w:t></w:r>"
+
+
+FIELD = "".join(f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>{RUN}' for kind in ("begin", "end"))
+
+
 def docx(part):
     head, end = (
-        f'<w:document xmlns:w="{W}"><w:p><w:t>A dog</w:t>',
-        "<w:t>b</w:t></w:p></w:document>",
+        f'<w:document xmlns:w="{W}"><w:p>{RUN}',
+        f"{RUN}</w:p></w:document>",
     )
     return "a.docx", lambda n: zipped("word/document.xml", f"{head}{part * n}{end}")
 
@@ -497,8 +517,17 @@ LOOPS = {  # Name and content of a document for a number, and a number that take
         100,
     ),
     "empty runs": (*docx("<w:r/>"), 500),
-    "runs of text": (*docx("<w:t> A dog</w:t>"), 100),
-    "paragraphs": (*docx("</w:p><w:p><w:t>a</w:t>"), 100),
+    "runs of text": (*docx(RUN), 100),
+    "runs of two formats": (*docx(f"{RUN}<w:r><w:rPr><w:b/></w:rPr><w:t>a</w:t></w:r>"), 50),
+    "links of docx": (*docx(f"<w:hyperlink>{RUN}</w:hyperlink>"), 50),
+    "fields": (*docx(FIELD), 50),
+    "fields that do not end": (*docx(FIELD[: len(FIELD) // 2]), 50),
+    "bookmarks that do not end": (*docx('<w:bookmarkStart w:id="1"/>'), 200),
+    "bookmarks that cross": (
+        *docx('<w:bookmarkStart w:id="1"/><w:ins><w:bookmarkEnd w:id="1"/></w:ins>'),
+        100,
+    ),
+    "paragraphs": (*docx("</w:p><w:p><w:r><w:t>a</w:t></w:r>"), 100),
     "notes": (*odt("", "<t:note/>"), 500),
     "paragraphs of notes": (*odt("", "<t:note><t:p>a</t:p></t:note>"), 50),
     "a long message": ("a.po", lambda n: 'msgid ""\n' + '"a"\n' * n + 'msgstr ""\n', 500),
