@@ -11,8 +11,8 @@
 - `placement`, `word_places`, `pair_alignment`: markup back into a translation.
 - `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where
   markup stands in a paragraph of Markdown.
-- `word_documents`, `open_documents`: docx and odt, in `office_archives`. `runs_of_text`: the runs of
-  a paragraph of Word.
+- `word_documents`, `open_documents`: docx and odt, in `office_archives`. `runs_of_text`: runs of
+  paragraphs of Word.
 - `gettext_catalogs`, `xliff`, `json_strings`, `android_strings`, `apple_strings`,
   `string_catalogs`: texts of programs. `xml_tokens`: the tokens of XML.
 - `translation_memories`: the pairs of a document as TMX.

@@ -17,6 +17,7 @@ from kformer.documents.segments import (
     Role,
     Segment,
     bounds,
+    crossing_marks,
     merged,
 )
 from kformer.documents.xml_tokens import xml_escape
@@ -174,7 +175,9 @@ class Paragraph:
 
     def take(self) -> Iterator[Segment]:
         """Yields the segment of the nodes, or those in their codes alone, and drops them."""
-        nodes, self.nodes = _without_crossing(self.nodes), []
+        nodes, self.nodes = self.nodes, []
+        for place in crossing_marks([node.part for node in nodes]):
+            nodes[place].part = nodes[place].part.alone
         first, last = bounds([node.part for node in nodes])
         inside = nodes[first:last]
         if not any(isinstance(node.part, str) and has_letter(node.part) for node in inside):
@@ -214,50 +217,6 @@ def _stripped(node, strip):
         return ""
     text, node.part = node.part, strip(node.part)
     return text[: len(text) - len(node.part)] if strip is str.lstrip else text[len(node.part) :]
-
-
-MARK = "mark"
-"""First word of the name of a code that is one of the two ends of a range, such as a bookmark."""
-
-
-def _without_crossing(nodes):
-    """Returns nodes in which ends of ranges that do not nest with other spans stand alone."""
-    opened: list[tuple[int, int]] = []  # The place of an open code, and spans up to it.
-    where: dict[str, list[int]] = {}  # The numbers of open codes by name.
-    alone: set[int] = set()
-
-    def end(first):
-        for place, _ in opened[first:]:
-            where[nodes[place].part.name].pop()
-            alone.update([place] * _is_mark(nodes[place]))
-        del opened[first:]
-
-    for place, node in enumerate(nodes):
-        if isinstance(node.part, str) or node.part.role is Role.ALONE:
-            continue
-        name, is_mark = node.part.name, _is_mark(node)
-        spans = opened[-1][1] if opened else 0
-        if node.part.role is Role.OPEN:
-            where.setdefault(name, []).append(len(opened))
-            opened.append((place, spans + (not is_mark)))
-            continue
-        numbers = where.get(name)
-        if not numbers or (is_mark and opened[numbers[-1]][1] < spans):
-            alone.update([place] * is_mark)
-            continue
-        first = numbers[-1]
-        end(first + 1)
-        where[name].pop()
-        opened.pop()
-    end(0)
-    for place in alone:
-        node = nodes[place]
-        node.part = dataclasses.replace(node.part, role=Role.ALONE)
-    return nodes
-
-
-def _is_mark(node):
-    return node.part.name.startswith(MARK)
 
 
 def _with_formats(nodes):

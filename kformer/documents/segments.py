@@ -10,7 +10,7 @@ import enum
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kformer.text.paragraphs.marks import has_letter
 
@@ -68,6 +68,11 @@ class Code:
     def raw(self) -> str:
         """Its characters in the document."""
         return "".join(raw_of(self.pieces))
+
+    @property
+    def alone(self) -> Self:
+        """The same code, but standing alone."""
+        return dataclasses.replace(self, role=Role.ALONE)
 
     @property
     def has_segments(self) -> bool:
@@ -161,6 +166,7 @@ class SegmentBuilder:
         writer: Returns the `Write` of a segment for its raw characters.
         collapse: Whether white space of any length is a space.
         ordered: Whether the codes of a segment must keep their order.
+        number: Returns the number of the paragraph that is read; None for lines, which are counted.
     """
 
     def __init__(
@@ -170,9 +176,10 @@ class SegmentBuilder:
         writer: Callable[[str], Write],
         collapse: bool = False,
         ordered: bool = False,
+        number: Callable[[], int] | None = None,
     ):
         self._document, self._unescape, self._writer = document, unescape, writer
-        self._collapse, self._ordered = collapse, ordered
+        self._collapse, self._ordered, self._number = collapse, ordered, number
         self._items: list[_SegmentPart] = []
         self._hidden: _Hidden | None = None  # Behind the items.
         self._output: list[Piece] = []
@@ -182,14 +189,21 @@ class SegmentBuilder:
     def within(self, place: int) -> "SegmentBuilder":
         """Returns a builder for an element that begins at a place, inside a segment."""
         builder = SegmentBuilder(
-            self._document, self._unescape, self._writer, self._collapse, self._ordered
+            self._document,
+            self._unescape,
+            self._writer,
+            self._collapse,
+            self._ordered,
+            self._number,
         )
         builder._line, builder._counted = self.line(place), place
         builder._done = place
         return builder
 
     def line(self, place: int) -> int:
-        """Returns the number of the line of a place."""
+        """Returns the number of the line of a place, or that of the paragraph."""
+        if self._number:
+            return self._number()
         if place < self._counted:
             return self._line - self._document.count("\n", place, self._counted)
         self._line += self._document.count("\n", self._counted, place)
@@ -263,7 +277,10 @@ class SegmentBuilder:
     def end_segment(self):
         """Ends the segment: a tag of a block, or a line break, follows."""
         items = self._take_items()
-        first, last = bounds([item.part for item in items])
+        parts = [item.part for item in items]
+        for place in crossing_marks(parts):
+            items[place].part = parts[place] = parts[place].alone
+        first, last = bounds(parts)
         inside = items[first:last]
         if not any(isinstance(item.part, str) and has_letter(item.part) for item in inside):
             first = last = len(items)
@@ -361,6 +378,46 @@ def partners(parts: Sequence[Code | str]) -> tuple[dict[int, int], bool]:
         else:
             is_nested = False
     return pairs, is_nested and not opened
+
+
+MARK = "mark "
+"""The beginning of the name of codes that are the ends of a range, such as a bookmark.
+
+Ranges need not nest with other spans. Those that do not are two codes that stand alone."""
+
+
+def crossing_marks(parts: Sequence[str | Code]) -> set[int]:
+    """Returns the places of the ends of ranges that are not nested with the other spans."""
+    opened: list[tuple[int, int]] = []  # The place of an open code, and the spans up to it.
+    where: dict[str, list[int]] = {}  # The numbers of the open codes by name.
+    alone: set[int] = set()
+
+    def end(first):
+        for place, _ in opened[first:]:
+            where[parts[place].name].pop()
+            alone.update([place] * _is_mark(parts[place]))
+        del opened[first:]
+
+    for place, part in enumerate(parts):
+        if isinstance(part, str) or part.role is Role.ALONE:
+            continue
+        spans = opened[-1][1] if opened else 0
+        numbers = where.setdefault(part.name, [])
+        if part.role is Role.OPEN:
+            numbers.append(len(opened))
+            opened.append((place, spans + (not _is_mark(part))))
+        elif not numbers or (_is_mark(part) and opened[numbers[-1]][1] < spans):
+            alone.update([place] * _is_mark(part))
+        else:
+            end(numbers[-1] + 1)
+            numbers.pop()
+            opened.pop()
+    end(0)
+    return alone
+
+
+def _is_mark(code):
+    return code.name.startswith(MARK)
 
 
 def bounds(parts: Sequence[str | Code]) -> tuple[int, int]:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from kformer.documents.document_kinds import ReadOptions
-from kformer.documents.runs_of_text import MARK, Node, Paragraph, Run, format_key
-from kformer.documents.segments import Piece, Role, Segment
+from kformer.documents.runs_of_text import Node, Paragraph, Run, format_key
+from kformer.documents.segments import MARK, Piece, Role, Segment
 from kformer.documents.xml_tokens import (
     ENCODING_ERRORS,
     XmlToken,
@@ -179,7 +179,7 @@ class _Reader:
             return None if name == "w:sdtContent" else self._end_span
         if name in _RANGES:
             role, what = _RANGES[name]
-            mark = f"{MARK} {what} {token.attributes.get('w:id', '')}"
+            mark = f"{MARK}{what} {token.attributes.get('w:id', '')}"
             paragraph.code(token.start, token.end, role, mark)
             return None
         if name == "w:sdt":

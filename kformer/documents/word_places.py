@@ -66,6 +66,7 @@ class WordPlaces:
         lengths = itertools.accumulate((len(words.source) for words in self._sentences), initial=0)
         self._firsts = [*lengths]
         self._copies: dict[tuple[int, str], tuple[int, int] | None] = {}
+        self._by_text: dict[str, tuple[list[int], list[int]]] | None = None
         self._targets = functools.cache(self._target_of)
         bare = source.strip()
         self._first = source.index(bare) if bare else len(source)
@@ -75,11 +76,13 @@ class WordPlaces:
         """Returns the place in the translation of the source's characters from start to end."""
         first = bisect.bisect_right(self._ends, start)
         last = bisect.bisect_left(self._starts, end)
+        if (copied := self._copied(start, end)) is not None:
+            return copied
         if first >= last:
             point = self.point(start)
             return point, point
-        if (copied := self._copied(start, end)) is not None:
-            return copied
+        if last - first == 1 and (within := self._in_word(first, start, end)):
+            return within
         begin, stop = len(self._target), 0
         for number in range(self._words[first][2], self._words[last - 1][2] + 1):
             base, behind = self._firsts[number : number + 2]
@@ -112,6 +115,8 @@ class WordPlaces:
         behind = bisect.bisect_right(self._ends, place) - 1  # The last word that ends before it.
         ahead = bisect.bisect_left(self._starts, place)  # The first word that begins after it.
         if behind + 1 < ahead:  # It is within a word.
+            if same := self._in_word(behind + 1, place, place):
+                return same[0]
             start, end = self._span_of(behind + 1)
             middle = sum(self._words[behind + 1][:2]) / 2
             return start if place < middle else end
@@ -129,6 +134,38 @@ class WordPlaces:
         if self._target.endswith(gap, 0, start):
             return start - len(gap)
         return _before_dashes(self._target, start) if gap.strip() else start
+
+    def _in_word(self, word, start, end):
+        """Returns the place of a part of a word in its translation, if that has the same part.
+
+        So the 2 of "CO2" is in "CO2" again, whatever else has a 2.
+        """
+        first, behind = self._words[word][:2]
+        if start <= first and end >= behind:
+            return None
+        text, target = self._source[first:behind], self._target
+        target_first, target_behind = self._span_of(word)
+        if target[target_first:target_behind] != text:
+            mine, others = self._same_words(text)
+            if len(mine) != len(others):
+                part = self._source[start:end]
+                at = target.find(part, target_first, target_behind) if part else -1
+                return (at, at + len(part)) if at >= 0 else None
+            target_first = others[mine.index(first)]
+        return target_first + max(start - first, 0), target_first + min(end, behind) - first
+
+    def _same_words(self, text):
+        """Returns where the words of the source, and of the target, are this text."""
+        if self._by_text is None:
+            self._by_text = {}
+            sides = (
+                (0, self._source, [word[:2] for word in self._words]),
+                (1, self._target, [span for words in self._sentences for span in words.target]),
+            )
+            for side, whole, spans in sides:
+                for start, end in spans:
+                    self._by_text.setdefault(whole[start:end], ([], []))[side].append(start)
+        return self._by_text.get(text, ([], []))
 
     def _span_of(self, word):
         _, _, number, index = self._words[word]

@@ -23,6 +23,7 @@ PREFIXES = {
     "http://purl.oclc.org/ooxml/wordprocessingml/main": "w:",
     "urn:oasis:names:tc:opendocument:xmlns:text:1.0": "text:",
     "urn:oasis:names:tc:opendocument:xmlns:office:1.0": "office:",
+    "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg:",
 }
 _ATTRIBUTE = re.compile(r"\s([\w.:-]++)\s*+=\s*+(\"[^\"<]*+\"|'[^'<]*+')")
 _FILE_NAME = re.compile(r"\S++")  # Such as "image1.png".

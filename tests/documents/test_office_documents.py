@@ -250,7 +250,7 @@ ODT = """<o:document-content xmlns:t="urn:oasis:names:tc:opendocument:xmlns:text
 <t:p>The <t:span a="b">red
   house</t:span> is<t:note><t:note-citation>i</t:note-citation><t:note-body><t:p>A note.</t:p>
 </t:note-body></t:note>
-old.<t:line-break/>Page <t:page-number>three</t:page-number>
+old.<t:line-break/>Page <t:page-number>3</t:page-number>
 <o:annotation><t:p>Comment</t:p></o:annotation></t:p></o:body></o:document-content>"""
 
 
@@ -264,9 +264,53 @@ def test_odt_keeps_spans_notes_and_fields(tmp_path):
         return upper(texts)
 
     output = translated(tmp_path, "a.odt", content, translate)[0]
-    assert asked == ["Title", "The red house is old.", "A note.", "Page"]
+    assert asked == ["Title", "The red house is old.", "A note.", "Page 3"]
     expected = ODT.replace("red\n  house", "RED HOUSE").replace("</t:note>\n", "</t:note> ")
     for words in ("Title", "The ", " is<", "A note.", "old.", "Page "):
         expected = expected.replace(words, words.upper())
     assert member(output, "content.xml") == expected
     assert zipfile.ZipFile(io.BytesIO(output)).namelist()[0] == "mimetype"
+
+
+def odt_paragraph(content, translate):
+    """Returns the content of a paragraph of odt after its translation, and the texts asked for."""
+    head = (
+        ODT.partition("<t:h>")[0]
+        .replace(">", ' xmlns:s="urn:svg">', 1)
+        .replace("urn:svg", "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0")
+    )
+    head, end = f"{head}<t:p>", "</t:p></o:body></o:document-content>"
+    asked = []
+
+    def translator(texts):
+        asked.extend(texts)
+        return [translate(text) for text in texts]
+
+    file = archive(content_xml=f"{head}{content}{end}")
+    new, _ = kformer.documents.document_translation.translate_content(file, "a.odt", translator)
+    return member(new, "content.xml").removeprefix(head).removesuffix(end), asked
+
+
+def test_a_field_of_odt_is_a_placeholder_that_shows_its_text():
+    page = "<t:page-number>1</t:page-number>"
+    pages = "<t:page-count>12</t:page-count>"
+    new, asked = odt_paragraph(f"Page {page} of {pages}", reverse)
+    assert asked == ["Page 1 of 12"]
+    assert new == f"{pages} of {page} Page"
+
+
+def test_spaces_and_ranges_of_odt_are_as_a_reader_sees_them():
+    assert odt_paragraph('The<t:s/>red<t:s t:c="3"/>dog', reverse) == (
+        "dog red The",
+        ["The red dog"],
+    )
+    mark = '<t:bookmark-start t:name="a"/>{}<t:bookmark-end t:name="a"/>'
+    new, _ = odt_paragraph("The " + mark.format("red dog") + " sleeps", reverse)
+    assert new == "sleeps " + mark.format("dog red") + " The"
+
+
+def test_the_alternative_of_an_image_of_odt_is_translated():
+    image = "<frame><s:title>{}</s:title><s:desc>{}</s:desc></frame>"
+    new, asked = odt_paragraph("See " + image.format("A dog", "It sleeps"), str.upper)
+    assert asked == ["See", "A dog", "It sleeps"]
+    assert new == "SEE " + image.format("A DOG", "IT SLEEPS")
