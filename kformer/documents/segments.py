@@ -242,8 +242,16 @@ class SegmentBuilder:
         shown: str = "",
         segments: Iterable[Segment] = (),
         share: float | None = None,
+        written: str | None = None,
     ):
-        """Adds a code; `segments` are its attributes that are translated."""
+        """Adds a code.
+
+        Args:
+            start, end: Its place.
+            role, name, shown, share: As for `Code`.
+            segments: Its attributes that are translated.
+            written: Its characters in a translation, if they are others.
+        """
         self._add_hidden()
         if len(self._items) >= MOST_PARTS:
             raise ValueError(
@@ -251,7 +259,7 @@ class SegmentBuilder:
                 f"Received: one with more, up to line {self.line(start):,}."
             )
         segments = tuple(segments)
-        pieces = self._pieces(start, end, segments)
+        pieces = self._pieces(start, end, segments) if written is None else (written,)
         self._items.append(
             _SegmentPart(start, end, Code(pieces, role, name, shown, share), segments)
         )
