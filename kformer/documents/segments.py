@@ -54,6 +54,7 @@ class Code:
         is_text: Whether it is a placeholder in the text, which is escaped like text.
         is_amount: Whether it is text that the translator writes, and stands for itself only if a
             translation lacks its digits.
+        is_changed: Whether a translation has other characters for it than the document.
     """
 
     pieces: tuple["str | Segment", ...]
@@ -63,6 +64,7 @@ class Code:
     share: float | None = None
     is_text: bool = False
     is_amount: bool = False
+    is_changed: bool = False
 
     @property
     def raw(self) -> str:
@@ -261,7 +263,12 @@ class SegmentBuilder:
         segments = tuple(segments)
         pieces = self._pieces(start, end, segments) if written is None else (written,)
         self._items.append(
-            _SegmentPart(start, end, Code(pieces, role, name, shown, share), segments)
+            _SegmentPart(
+                start,
+                end,
+                Code(pieces, role, name, shown, share, is_changed=written is not None),
+                segments,
+            )
         )
 
     def hidden(self, start: int, end: int, shown: str = ""):
@@ -446,7 +453,7 @@ def bounds(parts: Sequence[str | Code]) -> tuple[int, int]:
             first += 1
         elif _is_outside(parts[last - 1]) or (_is_end(parts[last - 1]) and last - 1 not in pairs):
             last -= 1
-        elif pairs.get(first) == last - 1:
+        elif pairs.get(first) == last - 1 and not parts[last - 1].is_changed:
             first, last = first + 1, last - 1
         elif (end := pairs.get(first, first)) > first and is_empty(first, end):
             first = end + 1
