@@ -280,6 +280,13 @@ def _translated_text(content, kind, options, work) -> Iterator[bytes]:
         yield characters.encode(*work.encoding)
 
 
+def _placed(answer, segment) -> Sequence[str | Code]:
+    """Returns a translation with the codes of its source."""
+    if not answer.taken.codes:  # Places of words would take 60 bytes for a byte of text.
+        return [answer.text]
+    return answer.taken.put_back(answer.text, answer.sentences, segment.ordered)
+
+
 def has_words(taken: TakenText) -> bool:
     """Returns whether there is a letter beside the placeholders."""
     return any(isinstance(part, str) and has_letter(part) for part in taken.parts)
@@ -355,7 +362,7 @@ class _Work:
             self.memory.add(taken.text, answer.taken.written(answer.text))
         if not reason and not answer.is_unchanged:
             try:
-                placed = answer.taken.put_back(answer.text, answer.sentences, segment.ordered)
+                placed = _placed(answer, segment)
                 chunks = self._written_chunks(segment, placed)
             except Exception as error:  # A fault of this text must not cost the other ones.
                 reason = f"its markup could not be placed ({type(error).__name__})"
