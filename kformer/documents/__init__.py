@@ -2,7 +2,7 @@
 
 - `document_translation`: `translate_document`, `translate_markup` and `document_segments`, the
   whole way. `document_report`: their result.
-- `document_kinds`: the kinds, by name and by suffix.
+- `document_kinds`: the kinds, by name and by suffix. `lines_of_text`: files that are none.
 - `character_sets`: bytes to characters and back, exactly.
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text,
   which `joined_text` joins over the markup.

@@ -82,10 +82,9 @@ def document_kind(path: str | Path, name: str | None = None) -> DocumentKind:
         return KINDS[check_choice("kind", name, KINDS)]
     kind = kind_by_suffix(path)
     if kind is None:
-        known = ", ".join(suffix for kind in KINDS.values() for suffix in kind.suffixes)
         raise ValueError(
-            f"A document must have one of the suffixes {known}, or its `kind` must be given. "
-            f"Received: {str(path)!r}."
+            f"A document must have one of the suffixes {known_suffixes()}, or its `kind` must be "
+            f"given. Received: {str(path)!r}."
         )
     return kind
 
@@ -94,3 +93,8 @@ def kind_by_suffix(path: str | Path) -> DocumentKind | None:
     """Returns the kind of documents with the suffix of a file, or None."""
     suffix = Path(path).suffix.lower()
     return next((kind for kind in KINDS.values() if suffix in kind.suffixes), None)
+
+
+def known_suffixes() -> str:
+    """Returns the suffixes of all kinds, for messages."""
+    return ", ".join(suffix for kind in KINDS.values() for suffix in kind.suffixes)

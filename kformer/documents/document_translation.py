@@ -12,6 +12,7 @@ from kformer.documents.asking import Answers, as_translator
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.document_report import DocumentTranslation, Unplaced
+from kformer.documents.lines_of_text import check_suffix_of_output
 from kformer.documents.placeholders import KeptPatterns, expanded, syntax_pattern
 from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, InnerSegment, Piece, Segment
@@ -69,7 +70,7 @@ def translate_document(
         FileNotFoundError, IsADirectoryError: There is no such document.
         OSError: The output cannot be written.
         ValueError: The document is malformed, or larger than it may be; or the output would
-            replace it.
+            replace it, or has the suffix of another kind.
 
     Examples:
         >>> from pathlib import Path
@@ -82,6 +83,7 @@ def translate_document(
     """
     kind = document_kind(path, kind)
     check_another_file(output, path)
+    check_suffix_of_output(output, path, kind)
     if tmx is not None:
         check_another_file(tmx, path)
     content, translator = read_document(path), as_translator(translator)
