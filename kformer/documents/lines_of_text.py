@@ -2,7 +2,8 @@
 
 A file without a suffix, `.txt` and `.text` are lines, and so are suffixes that are no known format:
 corpora are named by languages and steps of their making, such as `train.tok.de`. A suffix of two
-letters is a language even where it is a format, too, as in `.cs`, `.pl` and `.tr`.
+letters is a language even where it is a format, too, as in `.cs`, `.pl` and `.tr`; but `.ts` is far
+more often a program, or strings of Qt, than Tsonga.
 """
 
 from pathlib import Path
@@ -11,29 +12,34 @@ from kformer.documents.document_kinds import DocumentKind, kind_by_suffix
 from kformer.files import is_stream
 from kformer.text.text_files import COMPRESSED
 
-_FORMATS = frozenset(
+
+def _names(*texts):
+    return frozenset(name for text in texts for name in text.split())
+
+
+_FORMATS = _names(
     # Documents.
     "pdf doc docm dot dotx rtf odp ods odg ott fodt fodp sxw ppt pptx pptm pps ppsx xls xlsx xlsm "
-    "xlsb epub mobi azw azw3 fb2 djvu ps eps tex latex ltx bib rst adoc asciidoc asc org textile "
+    "xlsb epub mobi azw azw3 fb2 djvu eps tex latex ltx bib rst adoc asciidoc asc org textile "
     "mediawiki creole rmd qmd mdx ipynb opml dita ditamap docbook sgm sgml svg xsl xslt rss atom "
-    "mht mhtml eml msg mbox vcf ics hwp hwpx wpd idml indd icml mif "
+    "mht mhtml eml msg mbox vcf ics hwp hwpx wpd idml indd icml mif",
     # Strings of programs, and files of translators.
     "properties yml yaml resx resw resjson stringsdict ts qm ftl php phtml tmx tbx sdlxliff "
-    "mqxliff mxliff xlz txlf ttx ini cfg conf toml lang dtd mo csv tsv tab jsonl ndjson json5 "
-    "jsonc hjson plist neon hcl isl "
+    "mqxliff mxliff xlz txlf ttx ini cfg conf toml lang dtd csv tsv tab jsonl ndjson json5 "
+    "jsonc hjson plist neon hcl isl",
     # Subtitles.
-    "ass ssa sub sbv smi sami ttml dfxp stl lrc scc usf itt "
+    "ass ssa sub sbv smi sami ttml dfxp stl lrc scc usf itt",
     # Programs.
     "py pyi pyw js mjs cjs jsx tsx vue svelte astro java kt kts scala groovy gradle cc cpp cxx hh "
     "hpp csharp go rs rb erb swift dart lua twig ejs hbs mustache liquid jinja jinja2 j2 haml "
     "slim pug jade jsp jspx asp aspx ascx cshtml vbhtml razor tpl xaml css scss sass less sql bat "
-    "cmd bash zsh fish ps1 pas f90 jl hs exs erl clj coffee proto graphql cmake mk diff patch "
+    "cmd bash zsh fish ps1 pas f90 jl hs exs erl clj coffee proto graphql cmake diff patch",
     # Data.
     "conll conllu parquet arrow feather npy npz pkl pickle h5 hdf5 sqlite sqlite3 mdb dbf avro orc "
-    "tfrecord safetensors keras tflite onnx gguf "
+    "tfrecord safetensors keras tflite onnx gguf",
     # Archives, images, sound, programs in binary.
     "zip tar tgz 7z rar jar war apk aab ipa deb rpm whl png jpg jpeg gif bmp tif tiff webp heic "
-    "mp3 mp4 m4a wav flac ogg oga ogv opus webm mkv avi mov wmv exe dll class wasm".split()
+    "mp3 mp4 m4a wav flac ogg oga ogv opus webm mkv avi mov wmv exe dll class wasm",
 )
 # Formats by the first characters of their files; a tag alone may begin a line of a corpus.
 _BEGINNINGS = (b"<?xml", b"<!doctype", b"<html", b"{\\rtf", b"%pdf-", b"pk\x03\x04")
