@@ -242,6 +242,8 @@ HOSTILE = {
     "string_catalogs._LINE_END": [("", "\n", ""), ("", "a", "")],
     "subtitles._BLOCK": [("NOTE", " ", "\n"), ("", "NOTE ", "")],
     "subtitles._CODE": [("", "<", ""), ("", "<a", ""), ("", "{\\", ""), ("", "{", "")],
+    "subtitles._LETTER": [("", "a", "")],
+    "subtitles._LETTERS": [("", "a", "1")],
     "subtitles._SPEAKER": [
         SPACES,
         ("", "<a>", "x"),
