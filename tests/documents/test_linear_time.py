@@ -101,6 +101,7 @@ HOSTILE = {
     "html_text._NUMBER": [("", "&#", ""), ("&#", "0", "x"), ("&#", "1", "x"), ("", "&#00", "")],
     "html_text._RAW_ENDS": [("", "</title", ""), ("", "</", ""), ("", "</style ", "")],
     "html_text._REFERENCE": [("", "&", ""), ("&", "a", ""), ("", "&a", ""), ("", "&#1", "")],
+    "html_text._SHOWN_TEMPLATE": [("<?php", " ", "x")],
     "html_text._TAG_NAME": [("", "<a", ""), ("<", "a", ""), ("", "</", "")],
     "html_text._XML": [
         (b"<?xml ", b"encoding", b""),
