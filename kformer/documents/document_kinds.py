@@ -62,8 +62,11 @@ KINDS = {
         DocumentKind("text", (".txt", ".text"), "plain_text"),
         DocumentKind("html", (".html", ".htm", ".xhtml"), "html_text"),
         DocumentKind("markdown", (".md", ".markdown"), "markdown_text"),
-        DocumentKind("docx", (".docx",), "word_documents", is_archive=True),
-        DocumentKind("odt", (".odt",), "open_documents", is_archive=True),
+        DocumentKind("docx", (".docx", ".docm", ".dotx"), "word_documents", is_archive=True),
+        DocumentKind(
+            "pptx", (".pptx", ".pptm", ".potx", ".ppsx"), "presentations", is_archive=True
+        ),
+        DocumentKind("odt", (".odt", ".ott"), "open_documents", is_archive=True),
         DocumentKind("subrip", (".srt",), "subtitles"),
         DocumentKind("webvtt", (".vtt",), "subtitles"),
         DocumentKind("gettext", (".po", ".pot"), "gettext_catalogs"),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kformer.documents.declared_languages import language_in_translation
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.segments import Chunk, Piece, Role, Segment, SegmentBuilder, escaping
 
@@ -338,6 +339,7 @@ class _HtmlReader:
 
 _REFERENCE = re.compile(r"&#?\w{1,40};")  # A longer one would make a long text of a short one.
 _ANY_TAG = re.compile("<[^<>]*>")
+_LANGUAGE = re.compile(r"\b(?i:lang)\s*+=")
 _HEAD = 1000  # Characters in which a document says that it is XHTML.
 
 
@@ -383,4 +385,21 @@ def attribute_writer(raw: str, space: str):
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of an HTML page."""
-    return _HtmlReader(text, options).pieces()
+    return _HtmlReader(_with_languages(text, options), options).pieces()
+
+
+def _with_languages(text, options):
+    """Returns a page whose elements have the target language for that of the source."""
+    if not options.target_language or not _LANGUAGE.search(text):
+        return text
+    pieces, done = [], 0
+    for token in tokens(text, _is_xhtml(text)):
+        if token.kind != "start" or not _LANGUAGE.search(text, token.start, token.end):
+            continue
+        values = attributes_in(text, token)
+        found = [values[name] for name in ("lang", "xml:lang") if name in values]
+        for value, start, end in sorted(found, key=lambda each: each[1]):
+            quote = text[start] if text[start] in "\"'" else ""
+            pieces += [text[done:start], quote, language_in_translation(value, options), quote]
+            done = end
+    return "".join([*pieces, text[done:]])

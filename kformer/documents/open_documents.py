@@ -5,9 +5,15 @@ the number of a page, is a placeholder with the text that it shows. Comments, de
 readings of ruby are not translated.
 """
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kformer.documents.declared_languages import (
+    language_and_region,
+    language_in_translation,
+    with_languages,
+)
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.segments import MARK, Piece, Role, Segment, SegmentBuilder, collapsed
 from kformer.documents.xml_tokens import (
@@ -34,6 +40,11 @@ _RANGES = {
 _NO_FIELDS = {"text:note", "text:note-citation", "text:ruby-text"}  # Nothing of them is shown.
 
 
+_FORMAT = re.compile(r"<(?:[\w.-]+:)?text-properties\s[^<>]*>")
+_LANGUAGE_OF_FORMAT = re.compile(r"(\sfo:(language|country)=[\"'])([\w-]+)")
+_LANGUAGE = re.compile(r"<(?:[\w.-]+:)?language>(?P<tag>[\w-]+)<")
+
+
 def has_text(name: str) -> bool:
     """Returns whether a member of the archive has text."""
     return name in ("content.xml", "styles.xml", "meta.xml")
@@ -55,6 +66,7 @@ class _Element(NamedTuple):
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of a member."""
+    text = _with_languages(text, options)
     number = 0
     builders = [SegmentBuilder(text, xml_unescape, xml_writer, True, number=lambda: number)]
     opened, never = [_Element(False)], 0
@@ -95,6 +107,27 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             if token.kind == "text" and opened[-1].shown is not None:
                 opened[-1].shown.append(xml_unescape(text[token.start : token.end]))
     yield from builders[0].finish()
+
+
+def _with_languages(text, options):
+    """Returns a member whose formats, and whose description, have the target language."""
+    if not options.target_language:
+        return text
+
+    def replaced(match):
+        names = dict.fromkeys(("language", "country"))
+        for each in _LANGUAGE_OF_FORMAT.finditer(match[0]):
+            names[each[2]] = each[3]
+        if not names["language"]:
+            return match[0]
+        tag = language_in_translation(names["language"], options)
+        if tag == names["language"]:
+            return match[0]
+        language, region = language_and_region(tag)
+        new = {"language": language, "country": region or "none"}
+        return _LANGUAGE_OF_FORMAT.sub(lambda each: each[1] + new[each[2]], match[0])
+
+    return with_languages(_FORMAT.sub(replaced, text), _LANGUAGE, options)
 
 
 def _shown(name, around, is_code):

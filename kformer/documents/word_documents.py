@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from kformer.documents.declared_languages import with_languages
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.runs_of_text import Node, Paragraph, Run, format_key
 from kformer.documents.segments import MARK, Piece, Role, Segment
@@ -28,7 +29,12 @@ from kformer.text.paragraphs.marks import has_letter
 __all__ = ["ENCODING_ERRORS", "declared_encoding", "has_text", "read"]
 _TEXTS = re.compile(
     r"word/(?:document\d*|header\d*|footer\d*|footnotes\d*|endnotes\d*|charts/chart\d*"
-    r"|diagrams/(?:data|drawing)\d*)\.xml|docProps/core\.xml"
+    r"|diagrams/(?:data|drawing)\d*|styles\d*|settings\d*)\.xml|docProps/core\.xml"
+)
+_HAS_TEXT = re.compile(r"<(?:[\w.-]+:)?(?:p|title|subject|description)[\s/>]")
+_LANGUAGE = re.compile(
+    r"<(?:[\w.-]+:)?(?:(?:lang|themeFontLang)\s(?:[^<>]*?\s)?(?:[\w.-]+:)?val"
+    r"|(?:rPr|endParaRPr|defRPr)\s(?:[^<>]*?\s)?lang)=[\"'](?P<tag>[\w-]+)"
 )
 _PARAGRAPHS = {"w:p", "a:p"}
 _RUNS = {"w:r", "a:r"}
@@ -391,4 +397,8 @@ def _symbol(code):
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of a member."""
-    return _Reader(text, options).pieces()
+    text = with_languages(text, _LANGUAGE, options)
+    if _HAS_TEXT.search(text):
+        yield from _Reader(text, options).pieces()
+    else:  # Such as the styles, which have a language.
+        yield text

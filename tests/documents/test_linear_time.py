@@ -101,6 +101,7 @@ HOSTILE = {
     "html_text._NUMBER": [("", "&#", ""), ("&#", "0", "x"), ("&#", "1", "x"), ("", "&#00", "")],
     "html_text._RAW_ENDS": [("", "</title", ""), ("", "</", ""), ("", "</style ", "")],
     "html_text._REFERENCE": [("", "&", ""), ("&", "a", ""), ("", "&a", ""), ("", "&#1", "")],
+    "html_text._LANGUAGE": [("", "lang", ""), ("lang", " ", "")],
     "html_text._SHOWN_TEMPLATE": [("<?php", " ", "x")],
     "html_text._TAG_NAME": [("", "<a", ""), ("<", "a", ""), ("", "</", "")],
     "html_text._XML": [
@@ -295,6 +296,14 @@ HOSTILE = {
     "forced_terms._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "forced_terms._RUN": [("", "a", ""), ("", "a ", ""), ("", "犬", "")],
     "word_documents._TEXTS": [("word/header", "1", "x")],
+    "word_documents._HAS_TEXT": [("", "<a", ""), ("<", "a", ""), ("<", "a.", "")],
+    "word_documents._LANGUAGE": [
+        ("<", "a", ""),
+        ("", "<lang ", ""),
+        ("<lang ", "a ", ""),
+        ("<rPr ", "a:", ""),
+        ('<rPr lang="', "a", ""),
+    ],
     "word_documents._HEXADECIMAL": [("", "a", "x")],
     "word_places._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "word_places._WORD": [("", "a", ""), ("", "a-", ""), ("", "-", ""), ("", "a'", "")],
@@ -329,6 +338,11 @@ HOSTILE = {
         ("`a <", "a", ""),
         ("", "` <", ""),
     ],
+    "declared_languages._TAG": [("aa", "-bb", "!"), ("", "a", ""), ("aa-", "b", "!")],
+    "open_documents._FORMAT": [("<", "a", ""), ("", "<text-properties ", ""), ("<", "a:", "")],
+    "open_documents._LANGUAGE": [("<", "a", ""), ("<language>", "a", ""), ("", "<a", "")],
+    "open_documents._LANGUAGE_OF_FORMAT": [("", " fo:language=", ""), (' fo:language="', "a", "")],
+    "presentations._TEXTS": [("ppt/slides/slide", "1", "x")],
     "placeholders._TAG": [("<", "a", ""), ("<a", " ", ""), ("<a", "/", ""), ("", "<a/", "")],
     "placeholders.keep_pattern": [
         ("", part, end)

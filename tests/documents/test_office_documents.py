@@ -314,3 +314,48 @@ def test_the_alternative_of_an_image_of_odt_is_translated():
     new, asked = odt_paragraph("See " + image.format("A dog", "It sleeps"), str.upper)
     assert asked == ["See", "A dog", "It sleeps"]
     assert new == "SEE " + image.format("A DOG", "IT SLEEPS")
+
+
+def with_languages(name, members, **languages):
+    content, _ = kformer.documents.document_translation.translate_content(
+        archive(**members), name, upper, **languages
+    )
+    return [member(content, each.replace("__", "/").replace("_xml", ".xml")) for each in members]
+
+
+def test_the_language_that_a_document_declares_becomes_that_of_the_translation():
+    styles = f'<w:styles {W}><w:lang w:val="{{}}" w:eastAsia="ja"/><w:lang w:val="fr"/></w:styles>'
+    members = {"word__document_xml": word(["The"]), "word__styles_xml": styles.format("de-DE")}
+    for target in ("en", "pt-BR"):
+        languages = {"source_language": "de", "target_language": target}
+        assert with_languages("a.docx", members, **languages)[1] == styles.format(target)
+    assert with_languages("a.docx", members)[1] == styles.format("de-DE")
+    form = ' <text-properties xmlns:fo="urn:fo" fo:language="{}" fo:country="{}"/>'
+    content = ODT.replace("<t:h>", f"{form.format('de', 'DE')}<t:h>")
+    for target, expected in (("en", ("en", "none")), ("pt-BR", ("pt", "BR")), (None, ("de", "DE"))):
+        [new] = with_languages("a.odt", {"content_xml": content}, target_language=target)
+        assert form.format(*expected) in new
+
+
+def test_the_language_of_a_page_becomes_that_of_the_translation():
+    page = "<html lang=\"{}\" xml:lang={}><p lang=fr>a</p><p lang='{}'>b</p></html>"
+    new, _ = kformer.translate_markup(
+        page.format("de", "de-AT", "DE"), upper, source_language="de", target_language="en"
+    )
+    assert new == page.format("en", "en", "en").replace(">a<", ">A<").replace(">b<", ">B<")
+    assert 'lang="de"' in kformer.translate_markup(page.format("de", "de", "de"), upper)[0]
+
+
+def test_the_text_of_slides_is_read_like_that_of_word():
+    head = '<p:sld xmlns:p="urn:p" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+    shape = (
+        '<p:cNvPr id="1" descr="{}"/><a:p><a:pPr/><a:r><a:rPr lang="de-DE" dirty="0"/><a:t>{}</a:t>'
+        '</a:r>{}<a:r><a:rPr lang="de-DE" b="1"><a:hlinkClick r="1"/></a:rPr><a:t>{}</a:t></a:r>'
+        '<a:br/><a:fld type="slidenum"><a:t>7</a:t></a:fld></a:p></p:sld>'
+    )
+    more = '<a:r><a:rPr lang="en" dirty="1"/><a:t>d </a:t></a:r>'
+    content = head + shape.format("A dog", "The re", more, "house")
+    [new] = with_languages("a.pptx", {"ppt__slides__slide1_xml": content})
+    assert new == head + shape.format("A DOG", "THE RED ", "", "HOUSE")
+    [new] = with_languages("a.pptx", {"ppt__slides__slide1_xml": content}, target_language="fr")
+    assert new.count('lang="fr"') == 2
