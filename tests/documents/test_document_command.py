@@ -108,7 +108,7 @@ def test_options_that_do_not_go_with_a_document_are_refused(refused, model, writ
 
 
 FORMATS = (
-    "a.tex a.tmx a.ts a.ftl a.php a.ass a.rst a.adoc a.rtf a.pdf a.doc a.pptx a.xlsx a.yaml.gz "
+    "a.tex a.tmx a.ts a.ftl a.php a.ass a.rst a.adoc a.rtf a.pdf a.doc a.xlsx a.yaml.gz "
     "A.INI"
 )
 
