@@ -101,7 +101,6 @@ HOSTILE = {
     "html_text._NUMBER": [("", "&#", ""), ("&#", "0", "x"), ("&#", "1", "x"), ("", "&#00", "")],
     "html_text._RAW_ENDS": [("", "</title", ""), ("", "</", ""), ("", "</style ", "")],
     "html_text._REFERENCE": [("", "&", ""), ("&", "a", ""), ("", "&a", ""), ("", "&#1", "")],
-    "html_text._LANGUAGE": [("", "lang", ""), ("lang", " ", "")],
     "html_text._SHOWN_TEMPLATE": [("<?php", " ", "x")],
     "html_text._TAG_NAME": [("", "<a", ""), ("<", "a", ""), ("", "</", "")],
     "html_text._XML": [
@@ -306,6 +305,7 @@ HOSTILE = {
     ],
     "word_documents._HEXADECIMAL": [("", "a", "x")],
     "word_places._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
+    "word_places._PIECE": [("", "a", ""), ("", "a-", "")],
     "word_places._WORD": [("", "a", ""), ("", "a-", ""), ("", "-", ""), ("", "a'", "")],
     "xliff._PREFIX": [("<", "a", ""), ("<", "a.", "")],
     "xml_tokens._ATTRIBUTE": [
