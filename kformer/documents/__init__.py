@@ -4,7 +4,8 @@
   whole way. `document_report`: their result.
 - `document_kinds`: the kinds, by name and by suffix.
 - `character_sets`: bytes to characters and back, exactly.
-- `segments`: texts with the markup inside them. `placeholders`: what must stay in a text.
+- `segments`: texts with the markup inside them. `placeholders`: what must stay in a text,
+  which `joined_text` joins over the markup.
 - `amounts`: whether a translation has the numbers of its source.
 - `icu_messages`: the forms of plurals in placeholders.
 - `asking`: a translator's answers, each distinct text once.

@@ -4,7 +4,7 @@ import contextlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.document_report import DocumentTranslation, Unplaced
 from kformer.documents.placeholders import expanded, keep_pattern, syntax_pattern
 from kformer.documents.placement import TakenText
-from kformer.documents.segments import Chunk, Code, Piece
+from kformer.documents.segments import Chunk, Code, InnerSegment, Piece, Segment
 from kformer.documents.translation_memories import MemoryWriter
 from kformer.files import Publication, check_another_file
 from kformer.inference.glossary import Glossary, check_glossary
@@ -338,60 +338,93 @@ class _Work:
     def _characters_of(self, piece: Piece) -> str:
         if isinstance(piece, str):
             return piece
-        taken = self._taken.get(id(piece))
-        parts = self._parts[id(piece)]
+        return _content(self._chunks_of_segment(piece))
+
+    def _chunks_of_segment(self, segment: Segment) -> list[Chunk]:
+        """Returns the translation of a segment: one chunk, unless it is within another one."""
+        taken = self._taken.get(id(segment))
+        parts = self._parts[id(segment)]
         if taken is None:
-            return self._as_it_was(piece, parts)
+            return self._as_it_was(segment, parts)
         self._characters += len(taken.text)
         answer = self._answers.answer(taken)
         if answer.flags:
-            self._flags.append((piece.line, answer.flags))
-        reason = piece.reason or ("" if answer.text.strip() else "its translation is empty")
+            self._flags.append((segment.line, answer.flags))
+        reason = segment.reason or ("" if answer.text.strip() else "its translation is empty")
         if self.memory and not reason:
             self.memory.add(taken.text, answer.taken.written(answer.text))
         if not reason and not answer.is_unchanged:
             try:
-                placed = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
-                written = piece.write(self._chunks(placed))
+                placed = answer.taken.put_back(answer.text, answer.sentences, segment.ordered)
+                chunks = self._written_chunks(segment, placed)
             except Exception as error:  # A fault of this text must not cost the other ones.
                 reason = f"its markup could not be placed ({type(error).__name__})"
             else:
-                if encodable(written, *self.encoding):
-                    return written
+                if all(encodable(chunk.content, *self.encoding) for chunk in chunks):
+                    return chunks
                 reason = f"{self.encoding[0]} does not have all characters of its translation"
         if reason:
-            self._unplaced.append(Unplaced(piece.line, taken.text, reason))
-        return self._as_it_was(piece, parts)
+            self._unplaced.append(Unplaced(segment.line, taken.text, reason))
+        return self._as_it_was(segment, parts)
 
     def _as_it_was(self, segment, parts):
-        """Returns the characters of a segment whose own text stays.
+        """Returns the chunks of a segment whose own text stays.
 
         Its attributes, and the forms of its plurals, may change.
         """
-        if segment.inserted:
-            return segment.write(self._chunks(parts))
         codes = [part for part in parts if isinstance(part, Code) and part.has_segments]
+        if segment.inserted:
+            return self._written_chunks(segment, parts)
         if not codes:
-            return segment.raw
+            return self._original_chunks(segment)
         if any(code.is_text for code in codes):
-            is_same = all(self._written(code) == code.raw for code in codes)
-            return segment.raw if is_same else segment.write(self._chunks(parts))
+            written = [*map(self._chunks_of, parts)]
+            is_same = all(
+                not isinstance(part, Code) or _content(chunks) == part.raw
+                for part, chunks in zip(parts, written, strict=True)
+            )
+            if is_same:
+                return self._original_chunks(segment)
+            return _finished(segment, [*itertools.chain.from_iterable(written)])
         done, result = 0, []
         for code in codes:
             raw = code.raw
             place = segment.raw.index(raw, done)
             result += [segment.raw[done:place], self._written(code)]
             done = place + len(raw)
-        return "".join([*result, segment.raw[done:]])
+        return [Chunk("".join([*result, segment.raw[done:]]), True)]
 
-    def _chunks(self, parts: Sequence[str | Code]) -> list[Chunk]:
-        return [
-            Chunk(part) if isinstance(part, str) else Chunk(self._written(part), not part.is_text)
-            for part in parts
-        ]
+    def _original_chunks(self, segment):
+        if isinstance(segment, InnerSegment):
+            return [*itertools.chain.from_iterable(map(self._chunks_of, segment.original))]
+        return [Chunk(segment.raw, True)]
+
+    def _written_chunks(self, segment, parts):
+        return _finished(segment, [*itertools.chain.from_iterable(map(self._chunks_of, parts))])
+
+    def _chunks_of(self, part: str | Code | Segment) -> list[Chunk]:
+        """Returns the chunks of a part of a segment, or of a piece of a placeholder."""
+        if isinstance(part, str):
+            return [Chunk(part)]
+        if isinstance(part, Segment):
+            return self._chunks_of_segment(part)
+        if part.is_text:
+            return [*itertools.chain.from_iterable(map(self._chunks_of, part.pieces))]
+        return [Chunk(self._written(part), True)]
 
     def _written(self, code: Code):
-        return "".join(self._characters_of(piece) for piece in code.pieces)
+        return "".join(_content(self._chunks_of(piece)) for piece in code.pieces)
+
+
+def _finished(segment, chunks):
+    """Returns the chunks of a segment as what is around it writes them."""
+    if isinstance(segment, InnerSegment):
+        return segment.rewrite(chunks)
+    return [Chunk(segment.write(chunks), True)]
+
+
+def _content(chunks):
+    return "".join(chunk.content for chunk in chunks)
 
 
 def _batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 
 from kformer.documents.amounts import AMOUNT, is_amount
 from kformer.documents.icu_messages import icu_code
-from kformer.documents.segments import Code, Piece, Role, Segment
+from kformer.documents.joined_text import JoinedText, shown_text
+from kformer.documents.segments import Code, Piece, Role, Segment, partners
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"  # Four levels of ICU.
 _PRINTF = (
@@ -40,6 +41,7 @@ KINDS = {
 }
 _SYNTAX = {"tag", "nesting", "double-brace", "template", "brace", "printf"}  # Of programs.
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+)[^<>]*?(/?)>")
+_NEVER_SPANS = re.compile(rf"{AMOUNT}|{KINDS['emoji']}")  # They are text for a translator.
 _ALONE = {"br", "hr", "img", "input", "wbr"}  # Tags of HTML without an end.
 
 
@@ -80,44 +82,88 @@ def with_placeholders(
 ) -> tuple[str | Code, ...]:
     """Returns the parts of a segment with the placeholders of its texts as codes.
 
-    Tags in a text, such as those in JSON, are the ends of spans. The forms of a plural in ICU's
-    syntax are segments of their own.
+    A placeholder may span codes, which are then inside it. Tags in a text, such as those in JSON,
+    are the ends of spans. The forms of a plural in ICU's syntax are segments of their own.
     """
     result: list[str | Code] = []
+    for run in _undivided(parts):
+        joined, done, is_left = JoinedText(run), 0, True  # Whether codes at `done` are left.
+        for match in pattern.finditer(joined.text):
+            start, stop = match.span()
+            if start == stop:
+                continue
+            are_free = is_left or done < start  # The codes at `start`.
+            first, last = _ends_inside(joined, start, stop, are_free)
+            are_before = are_free and not first
+            if done < start or are_before:
+                result += joined.cut(done, start, is_left, are_before)
+            result += _codes(joined.cut(start, stop, first, last), line)
+            done, is_left = stop, not last
+        if is_left or done < len(joined.text):
+            result += joined.cut(done, len(joined.text), is_left, last=True)
+    return tuple(result)
+
+
+def _ends_inside(joined, start, stop, may_begin):
+    """Returns whether the codes at both ends of a placeholder complete spans inside it."""
+    choices = [(False, False), (False, True), (True, False), (True, True)]
+    for first, last in choices:
+        if (may_begin or not first) and partners(joined.cut(start, stop, first, last))[1]:
+            return first, last
+    return False, False
+
+
+def _undivided(parts):
+    """Yields the parts between the codes that divide a translation, and each of these codes."""
+    run: list[str | Code] = []
     for part in parts:
-        if isinstance(part, Code):
-            result.append(part)
+        if isinstance(part, str) or part.share is None:
+            run.append(part)
             continue
-        done = 0
-        for match in pattern.finditer(part):
-            if match[0]:
-                result += [part[done : match.start()], _code(match[0], line)]
-                done = match.end()
-        result.append(part[done:])
-    return tuple(part for part in result if part)
+        yield from (run, [part])
+        run = []
+    yield run
 
 
 Expanded = Iterator[tuple[Segment, tuple[str | Code, ...]]]
 
 
-def expanded(pieces: Iterable[Piece], pattern: re.Pattern) -> Expanded:
+def expanded(pieces: Iterable[Piece | Code], pattern: re.Pattern) -> Expanded:
     """Yields the segments among pieces with their parts, and those in their codes behind them."""
     for piece in pieces:
-        if isinstance(piece, Segment):
+        if isinstance(piece, Code):
+            yield from expanded(piece.pieces, pattern)
+        elif isinstance(piece, Segment):
             parts = with_placeholders(piece.parts, pattern, piece.line)
             yield piece, parts
-            for part in parts:
-                if isinstance(part, Code):
-                    yield from expanded(part.pieces, pattern)
+            yield from expanded((part for part in parts if isinstance(part, Code)), pattern)
 
 
-def _code(text, line):
-    if icu := icu_code(text, line):
+def _codes(inside, line):
+    """Returns the code of a placeholder, with the codes beside it that cannot be inside it."""
+    text = shown_text(inside)
+    if len(inside) > 1 and _NEVER_SPANS.fullmatch(text):
+        return inside
+    if partners(inside)[1]:
+        return [_code(text, inside, line)]
+    lengths = [len(part) if isinstance(part, str) else -1 for part in inside]
+    longest = lengths.index(max(lengths))
+    before = [part for part in inside[:longest] if _is_end(part)]
+    behind = [part for part in inside[longest:] if _is_end(part)]
+    return [*before, _code(text, [part for part in inside if not _is_end(part)], line), *behind]
+
+
+def _is_end(part):
+    return isinstance(part, Code) and part.role is not Role.ALONE
+
+
+def _code(text, inside, line):
+    if icu := icu_code(inside, line):
         return icu
-    tag = _TAG.fullmatch(text)
+    pieces, tag = tuple(inside), _TAG.fullmatch(text)
     if tag is None:
-        return Code((text,), shown=text, is_text=True, is_amount=is_amount(text))
+        return Code(pieces, shown=text, is_text=True, is_amount=is_amount(text))
     if tag[3] or tag[2].lower() in _ALONE:
-        return Code((text,), is_text=True)
+        return Code(pieces, is_text=True)
     role = Role.CLOSE if tag[1] else Role.OPEN
-    return Code((text,), role, f"<{tag[2].lower()}", is_text=True)
+    return Code(pieces, role, f"<{tag[2].lower()}", is_text=True)

@@ -39,7 +39,8 @@ class Code:
     """Markup, or a placeholder, inside a segment. It is in the translation exactly once.
 
     Attributes:
-        pieces: Its characters in the document; segments among them are its attributes.
+        pieces: Its characters in the document; segments among them are its attributes. Codes among
+            them stand inside a placeholder, such as the end of a run of Word in `{{ na|me }}`.
         role: `Role`.
         name: Opening and closing codes of one name belong together.
         shown: The text that the translator reads in its place.
@@ -49,7 +50,7 @@ class Code:
             translation lacks its digits.
     """
 
-    pieces: tuple["str | Segment", ...]
+    pieces: tuple["str | Segment | Code", ...]
     role: Role = Role.ALONE
     name: str = ""
     shown: str = ""
@@ -65,7 +66,10 @@ class Code:
     @property
     def has_segments(self) -> bool:
         """Whether it has text of its own: an attribute, or a form of a plural."""
-        return any(isinstance(piece, Segment) for piece in self.pieces)
+        return any(
+            isinstance(piece, Segment) or (isinstance(piece, Code) and piece.has_segments)
+            for piece in self.pieces
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class Segment:
         inserted: Whether the translation is written even if it is equal to the text, because the
             text stands elsewhere in the document.
         reason: Why it must stay as it is, although it is text; usually empty.
+        syntax: The syntax of its placeholders, as the document declares it; of
+            `kformer.documents.placeholders.SYNTAXES`.
     """
 
     place: int
@@ -92,6 +98,7 @@ class Segment:
     ordered: bool = False
     inserted: bool = False
     reason: str = ""
+    syntax: str = ""
 
     @property
     def text(self) -> str:
@@ -99,12 +106,25 @@ class Segment:
         return "".join(part if isinstance(part, str) else part.shown for part in self.parts)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class InnerSegment(Segment):
+    """A text inside a placeholder, such as a form of a plural: the segment around it writes it.
+
+    Attributes:
+        original: Its characters in the text around it, with the codes among them.
+        rewrite: Returns the chunks for the text around it, for those of the translation.
+    """
+
+    original: tuple[str | Code, ...] = ()
+    rewrite: Callable[[list[Chunk]], list[Chunk]] = list
+
+
 Piece = str | Segment
 MOST_PARTS = 50_000  # Of a segment, each of which takes a kilobyte while it is translated.
 _SPACES = re.compile("[ \t\r\n\f]+")
 
 
-def raw_of(pieces: Iterable[Piece]) -> Iterator[str]:
+def raw_of(pieces: Iterable[Piece | Code]) -> Iterator[str]:
     """Yields the characters of the document for each piece."""
     return (piece if isinstance(piece, str) else piece.raw for piece in pieces)
 

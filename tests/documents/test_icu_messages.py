@@ -1,6 +1,7 @@
 """Plurals in ICU's syntax: their forms are translated, and their syntax stays."""
 
 import json
+from xml.etree import ElementTree
 
 import hypothesis.strategies as st
 import pytest
@@ -86,3 +87,39 @@ def test_a_number_that_is_lost_comes_back(tmp_path):
         tmp_path, "a.txt", "Run 5 km now.", lambda texts: ["Lauf jetzt."] * len(texts)
     )
     assert output[0].count(b"5 km") == 1
+
+
+ANGULAR = """<xliff version="1.2"><file source-language="en" datatype="x" original="a"><body>
+<trans-unit id="1"><source>{VAR_PLURAL, plural, =0 {just now} other {about <x id="I"/> \
+<g id="b">minutes ago</g>}}</source></trans-unit></body></file></xliff>"""
+
+
+def test_a_form_has_the_elements_that_are_inside_it(tmp_path):
+    text = ANGULAR.replace("\\\n", "")
+    output, report = translated(tmp_path, "a.xlf", text, lambda texts: [*map(str.upper, texts)])
+    assert report.segments == 2 and not report.unplaced
+    [target] = ElementTree.fromstring(output).iter("target")
+    assert "".join(target.itertext()) == (
+        "{VAR_PLURAL, plural, =0 {JUST NOW} other {ABOUT  MINUTES AGO}}"
+    )
+    assert [child.tag for child in target] == ["x", "g"]
+    assert target[1].text.strip() == "MINUTES AGO"
+    same, _ = translated(tmp_path, "b.xlf", text)
+    [target] = ElementTree.fromstring(same).iter("target")
+    assert "".join(target.itertext()) == (
+        "{VAR_PLURAL, plural, =0 {just now} other {about  minutes ago}}"
+    )
+
+
+def test_a_form_with_an_element_that_fails_stays_as_it_was(tmp_path):
+    text = (
+        "<resources><string name='a'>{n, plural, one {it\\'s <xliff:g "
+        "xmlns:xliff='urn:oasis:names:tc:xliff:document:1.2'>%d</xliff:g> dog} "
+        "other {dogs}}</string></resources>"
+    )
+    output, report = translated(tmp_path, "a.xml", text, lambda texts: [""] * len(texts))
+    assert output.decode() == text
+    assert [text.text for text in report.unplaced] == ["it's %d dog", "dogs"]
+    output = translated(tmp_path, "a.xml", text, lambda texts: [text.upper() for text in texts])[0]
+    expected = text.replace("dog", "DOG").replace("DOGs", "DOGS").replace("it\\'s", "IT\\'S")
+    assert output.decode().replace("%D", "%d") == expected

@@ -278,6 +278,7 @@ HOSTILE = {
         ("", "&#x", ""),
         ("", "&", ""),
     ],
+    "placeholders._NEVER_SPANS": [("", "1", "x"), ("", "1,", "x"), ("", "🏻", "x"), ("", "$", "x")],
     "placeholders._TAG": [("<", "a", ""), ("<a", " ", ""), ("<a", "/", ""), ("", "<a/", "")],
     "placeholders.keep_pattern": [
         ("", part, end)

@@ -3,11 +3,15 @@
 import re
 import time
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
+from documents.test_round_trips import translated
 from kformer.documents.asking import PlainTranslator
 from kformer.documents.document_translation import translate_markup
 from kformer.documents.placeholders import KINDS, keep_pattern, with_placeholders
+from kformer.documents.segments import Code, Role, partners
 from kformer.inference.facts import ModelFacts
 from kformer.inference.source_marks import ABOUT, PLACEHOLDER_SYMBOLS
 
@@ -108,3 +112,113 @@ def test_such_a_model_adds_no_placeholder_of_a_program_either():
     model.facts = ModelFacts(about={ABOUT: ["placeholders"]})
     [(text, _)] = translate_markup(["open {file} now"], model, kind="text")
     assert text.count("{file}") == 1 and "{name}" not in text
+
+
+CODES = {
+    "(": Code(("<b>",), Role.OPEN, "b"),
+    ")": Code(("</b>",), Role.CLOSE, "b"),
+    "|": Code(("|",)),
+}
+TORN = re.compile(r"\{\{ \w+ \}\}|%s|https://example\.org")
+TEXT_WITH_PLACEHOLDERS = "Dear {{ name }}, see %s at https://example.org today"
+
+
+def torn(text):
+    """Parts for a text with `(` and `)` around spans, and `|` between runs."""
+    return [CODES.get(part, part) for part in re.split(r"([(|)])", text) if part]
+
+
+def flat(parts):
+    """Yields the texts and the codes of parts, those inside placeholders, too."""
+    for part in parts:
+        if isinstance(part, Code) and part.is_text:
+            yield from flat(part.pieces)
+        else:
+            yield part
+
+
+def shape(parts):
+    """The parts with `[` and `]` around placeholders."""
+    return "".join(
+        part if isinstance(part, str) else f"[{part.raw}]" if part.is_text else part.raw
+        for part in parts
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hi {{ na|me }}!", "Hi [{{ na|me }}]!"),
+        ("Hi |{{ name |}}!", "Hi |[{{ name |}}]!"),
+        ("Hi {{(na)me}}!", "Hi [{{<b>na</b>me}}]!"),
+        ("{{(name}} is) here", "<b>[{{name}}] is</b> here"),
+        ("(Hi {{n)ame}}!", "<b>Hi </b>[{{name}}]!"),
+        ("See https://exa(mple.org) now", "See [https://exa<b>mple.org</b>] now"),
+        ("It is 5 |km far", "It is 5 |km far"),
+        ("a (%|d) b", "a <b>[%|d]</b> b"),
+        ("{a}({b}){c}", "[{a}]<b>[{b}]</b>[{c}]"),
+        ("{(a}{)b}|{c}", "<b>[{a}]</b>[{b}]|[{c}]"),
+        ("({)a}{b(})", "[<b>{</b>a}][{b<b>}</b>]"),
+    ],
+)
+def test_a_placeholder_may_span_codes(text, expected):
+    assert shape(with_placeholders(torn(text), keep_pattern())) == expected
+
+
+def test_an_address_ends_where_its_link_does():
+    link = [Code(("<a>",), Role.OPEN, "a"), "https://a.org", Code(("</a>",), Role.CLOSE, "a")]
+    parts = with_placeholders([*link, "(page)"], keep_pattern())
+    assert shape(parts) == "<a>[https://a.org]</a>(page)"
+
+
+@st.composite
+def torn_texts(draw):
+    """A text with well nested spans and lone codes at any places of it."""
+    places = st.integers(0, len(TEXT_WITH_PLACEHOLDERS))
+    marks = [(place, "|") for place in draw(st.lists(places, max_size=4))]
+    spans = draw(st.lists(places, max_size=6).map(lambda ends: sorted(ends)))
+    if len(spans) % 2 == 0:
+        marks += zip(spans, "()" * (len(spans) // 2), strict=True)
+    text = TEXT_WITH_PLACEHOLDERS
+    for place, mark in sorted(marks, key=lambda mark: -mark[0]):
+        text = text[:place] + mark + text[place:]
+    return text
+
+
+@given(torn_texts())
+def test_codes_within_placeholders_lose_nothing_and_stay_nested(text):
+    parts = torn(text)
+    _, is_nested = partners(parts)
+    result = with_placeholders(parts, keep_pattern())
+    everything = [*flat(result)]
+    assert "".join(part for part in everything if isinstance(part, str)) == TEXT_WITH_PLACEHOLDERS
+    codes = [part for part in parts if not isinstance(part, str)]
+    written = [part for part in everything if not isinstance(part, str)]
+    ends = [part for part in codes if part.role is not Role.ALONE]
+    assert [part for part in written if part.role is not Role.ALONE] == ends
+    assert len(written) == len(codes)
+    assert partners(result)[1] or not is_nested
+    kept = [part.shown for part in result if isinstance(part, Code) and part.is_text]
+    assert kept == TORN.findall(TEXT_WITH_PLACEHOLDERS)
+
+
+def reversed_words(texts):
+    """A translation whose words are in reverse order."""
+    return [" ".join(reversed(re.findall(r"\{\{[^{}]*\}\}|\S+", text))) for text in texts]
+
+
+def test_a_torn_placeholder_is_whole_in_a_translated_page(tmp_path):
+    page = "<p>Dear {{ <i>user</i>.na<wbr>me }} of {{<b>city}} in</b> Spain</p>"
+    output = translated(tmp_path, "a.html", page, reversed_words)[0].decode()
+    assert "{{ <i>user</i>.na<wbr>me }}" in output and "{{city}}" in output
+    assert re.sub("<[^<>]*>", "", output) == "Spain in {{city}} of {{ user.name }} Dear"
+    assert translated(tmp_path, "a.html", page)[0].decode() == page
+
+
+def test_many_codes_within_a_placeholder_take_linear_time():
+    def parts(number):
+        return ["{", *[CODES["("], "a", CODES["|"]] * number, "}"] * 2
+
+    begun = time.process_time()
+    with_placeholders(parts(10_000), keep_pattern())
+    assert time.process_time() - begun < 2  # Quadratic time would be minutes.
