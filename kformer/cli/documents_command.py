@@ -34,8 +34,8 @@ Keep = Annotated[
     typer.Option(
         metavar="KIND",
         help="What stays in a text exactly as it is: tag, url, email, nesting, double-brace, "
-        "template, brace, printf, quantity, mention, emoji, or a regular expression. May be "
-        "repeated; by default all of these kinds.",
+        "template, brace, role, variable, printf, quantity, mention, emoji. By default all of "
+        "these kinds; a regular expression is added to them. May be repeated.",
         rich_help_panel=PANEL,
     ),
 ]

@@ -15,6 +15,7 @@ again without its amounts, which are then put back.
 import itertools
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ _ALIGNED = 1000  # Sentences that are aligned, if so many are not in texts with 
 _TRIED = 16  # Texts with placeholders after which it is known how a translator copies them,
 _HOPELESS = 7 / 8  # and that it does not, if more than this share of the answers fail.
 _ENOUGH = 1 / 8  # Share of failures from which on another way is tried.
+_BEHIND = " .,;:!?…)"  # What a word may have behind it; also nothing.
 _LETTERS = "XYZQWV"  # Of names; the first one that none in the text has.
 _NAME = re.compile(rf"[{_LETTERS}](?=\d)")
 _CELLS = 1_000_000  # Pairs of words that are aligned together: 8 MB for an array of them.
@@ -92,7 +94,6 @@ class Answers:
         options: SearchOptions | None = None,
     ):
         self._syntax = syntax
-        self._spaced_syntax = re.compile(rf" (?:{syntax.pattern})(?=[ .,;:!?…)]|$)", syntax.flags)
         self._split = _splitter(translator, source_language, target_language, glossary, options)
         self._align = translator.align if translator.facts.aligns else None
         self._is_model = translator.facts.takes_names
@@ -147,9 +148,8 @@ class Answers:
         taken = self._choose(taken)
         translation = self._known[taken.text]
         text = translation.text
-        if self._adds(taken, text):
-            text = self._syntax.sub("", self._spaced_syntax.sub("", text))
-            text = without_marks(text)
+        if added := self._added(taken, text):
+            text = without_marks(_without(text, added))
         text = taken.without_placeholders(text)
         pairs = [
             self._pairs.get((sentence.source, sentence.text))
@@ -187,14 +187,20 @@ class Answers:
         if not taken.has_shown:
             return False
         text = self._known[taken.text].text
-        return bool(taken.lost(text)) or self._adds(taken, text)
+        return bool(taken.lost(text) or self._added(taken, text))
 
-    def _adds(self, taken, translation):
-        """Returns whether a translation has more placeholders, or symbols, than its text."""
-        return any(
-            len(pattern.findall(translation)) > len(pattern.findall(taken.text))
-            for pattern in (self._syntax, SYMBOLS)
-        )
+    def _added(self, taken, translation):
+        """Returns where a translation has placeholders, or symbols, that its text has not."""
+        patterns = self._syntax, SYMBOLS
+        known = Counter(itertools.chain(*(pattern.findall(taken.text) for pattern in patterns)))
+        known |= Counter(code.shown for code in taken.codes if code.is_copy)
+        spans = []
+        for match in itertools.chain(*(pattern.finditer(translation) for pattern in patterns)):
+            if known[match[0]]:
+                known[match[0]] -= 1
+            else:
+                spans.append(match.span())
+        return spans
 
     def _translate(self, texts):
         """Translates `TakenText`s that are not known."""
@@ -233,6 +239,16 @@ class Answers:
         for group in _groups(pairs):
             for pair, weights in zip(group, align_pairs([pairs[p] for p in group]), strict=True):
                 self._pairs[pair] = SentencePair(*pair, weights)
+
+
+def _without(text, spans):
+    """Returns a text without parts of it, each of which takes the space before it along."""
+    pieces, done = [], 0
+    for start, end in sorted(spans):
+        is_apart = text[end : end + 1] in _BEHIND and text[start - 1 : start] == " "
+        pieces.append(text[done : max(start - is_apart, done)])
+        done = max(done, end)
+    return "".join([*pieces, text[done:]])
 
 
 def _as_they_are(taken):

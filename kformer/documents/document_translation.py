@@ -3,7 +3,6 @@
 import contextlib
 import io
 import itertools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from kformer.documents.asking import Answers, as_translator
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.document_report import DocumentTranslation, Unplaced
-from kformer.documents.placeholders import expanded, keep_pattern, syntax_pattern
+from kformer.documents.placeholders import KeptPatterns, expanded, syntax_pattern
 from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, InnerSegment, Piece, Segment
 from kformer.documents.translation_memories import MemoryWriter
@@ -52,7 +51,8 @@ def translate_document(
         output: The file to write; an old one is replaced.
         kind: A kind of `kformer.documents.document_kinds`; by default by the suffix of `path`.
         keep: What stays in a text exactly as it is: names of `kformer.documents.placeholders.KINDS`
-            and regular expressions. By default all of these kinds.
+            and regular expressions. By default all of these kinds; regular expressions alone are
+            added to them.
         tmx: A file to write the texts with their translations to, as a translation memory. It needs
             both languages.
         source_language, target_language: As for `kformer.AnyTranslator.split_translations`. For a
@@ -193,11 +193,11 @@ def document_segments(
         [(1, 'Ein Hund'), (2, 'Er läuft.')]
     """
     kind = document_kind(path, kind)
-    pattern = keep_pattern(keep)
+    patterns = KeptPatterns(keep)
     options = ReadOptions(repr(str(path)), source_language, target_language)
     content = read_document(path)
     for pieces, _ in _members(content, kind, options):
-        for segment, parts in expanded(pieces, pattern):
+        for segment, parts in expanded(pieces, patterns):
             taken = TakenText(parts)
             if has_words(taken):
                 yield segment.line, taken.text
@@ -213,11 +213,11 @@ def _work(
     options=None,
 ):
     keep = keep if keep is None or isinstance(keep, str) else [*keep]
-    pattern, syntax, glossary = keep_pattern(keep), syntax_pattern(keep), check_glossary(glossary)
+    patterns, syntax, glossary = KeptPatterns(keep), syntax_pattern(keep), check_glossary(glossary)
     if glossary is not None:
-        glossary = glossary.outside(pattern)
+        glossary = glossary.outside(patterns[""])
     answers = Answers(translator, source_language, target_language, syntax, glossary, options)
-    return _Work(pattern, answers, progress)
+    return _Work(patterns, answers, progress)
 
 
 def _opened(publication, path, files):
@@ -290,11 +290,11 @@ class _Work:
 
     def __init__(
         self,
-        pattern: re.Pattern,
+        patterns: KeptPatterns,
         answers: Answers,
         progress: Callable[[int], object] | None = None,
     ):
-        self._pattern, self._answers = pattern, answers
+        self._patterns, self._answers = patterns, answers
         self._progress = progress or (lambda number: None)
         self._segments = self._characters = 0
         self._unplaced: list[Unplaced] = []
@@ -326,14 +326,14 @@ class _Work:
 
     def ask(self, pieces: Iterable[Piece]):
         """Asks for the translations of the pieces' texts that are not known."""
-        self._parts = {id(segment): each for segment, each in expanded(pieces, self._pattern)}
+        self._parts = {id(segment): each for segment, each in expanded(pieces, self._patterns)}
         texts = {key: TakenText(each) for key, each in self._parts.items()}
         self._taken = {key: taken for key, taken in texts.items() if has_words(taken)}
         self._answers.ask(self._taken.values())
 
     def another(self) -> "_Work":
         """Returns the same for another document, with the translations that are known."""
-        return _Work(self._pattern, self._answers)
+        return _Work(self._patterns, self._answers)
 
     def _characters_of(self, piece: Piece) -> str:
         if isinstance(piece, str):

@@ -20,7 +20,7 @@ import kformer.documents
 import kformer.text.paragraphs
 from kformer.documents import amounts
 from kformer.documents.document_translation import translate_content
-from kformer.documents.placeholders import keep_pattern
+from kformer.documents.placeholders import SYNTAXES, keep_pattern
 from kformer.text.paragraphs.sentence_splitting import split_pieces
 
 SIZE = 3000  # Characters, and then four times as many.
@@ -279,6 +279,14 @@ HOSTILE = {
         ("", "&", ""),
     ],
     "placeholders._NEVER_SPANS": [("", "1", "x"), ("", "1,", "x"), ("", "🏻", "x"), ("", "$", "x")],
+    "placeholders._PLAIN_WORD": [("", "a", "1")],
+    "placeholders._TITLED": [
+        (":", "a", ""),
+        ("`", "a", ""),
+        ("`a", " ", "x"),
+        ("`a <", "a", ""),
+        ("", "` <", ""),
+    ],
     "placeholders._TAG": [("<", "a", ""), ("<a", " ", ""), ("<a", "/", ""), ("", "<a/", "")],
     "placeholders.keep_pattern": [
         ("", part, end)
@@ -290,6 +298,24 @@ HOSTILE = {
                 "%1",
                 "{ {}",
                 "{% ",
+                "<%",
+                "<% ",
+                "<0",
+                "&lt;a ",
+                "&lt;a &",
+                ":a",
+                ":a:`",
+                "`a ",
+                "`a <",
+                "``",
+                "[[a",
+                "__a",
+                "_a",
+                "%a.",
+                "%(",
+                "%<a",
+                "$a",
+                "~1,",
                 "{%",
                 "{#",
                 "%(a",
@@ -316,7 +342,8 @@ def modules():
 
 def patterns():
     """Returns the patterns of the modules by their names; several in a dict have one name."""
-    known = {"placeholders.keep_pattern": [keep_pattern()]}
+    declared = "|".join(pattern for kinds in SYNTAXES.values() for pattern in kinds.values())
+    known = {"placeholders.keep_pattern": [keep_pattern(), re.compile(declared)]}
     for module in modules():
         source = Path(module.__file__).read_text("utf-8")
         for name, value in vars(module).items():

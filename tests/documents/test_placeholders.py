@@ -10,7 +10,13 @@ from hypothesis import given
 from documents.test_round_trips import translated
 from kformer.documents.asking import PlainTranslator
 from kformer.documents.document_translation import translate_markup
-from kformer.documents.placeholders import KINDS, keep_pattern, with_placeholders
+from kformer.documents.placeholders import (
+    KINDS,
+    SYNTAXES,
+    keep_pattern,
+    syntax_pattern,
+    with_placeholders,
+)
 from kformer.documents.segments import Code, Role, partners
 from kformer.inference.facts import ModelFacts
 from kformer.inference.source_marks import ABOUT, PLACEHOLDER_SYMBOLS
@@ -37,18 +43,93 @@ def test_each_kind_is_recognized_by_its_pattern_and_among_all(kind, text):
     assert re.sub(r"(?:KB)?\s*", "", keep_pattern().sub("", text)) == ""
 
 
-@pytest.mark.parametrize("text", ["100%ig", "a < b", "x@y", "R&D", "5 dogs", "a: b", "in 2024"])
+@pytest.mark.parametrize(
+    ("syntax", "text", "expected"),
+    [
+        ("", "%name% %user %s%s %dKB", "[%name%] [%user] [%s][%s] [%dKB]"),
+        ("", "5 %complete 20 %done 100% Safe 50%off", "5 %complete 20 %done [100%] Safe 50%off"),
+        ("", "%1 of %L2, %1$s, %1.2f", "[%1] of [%L2], [%1$s], [%1.2f]"),
+        ("", "%<n>s of %{n} <%= x < y %> @{x}", "[%<n>s] of [%{n}] [<%= x < y %>] [@{x}]"),
+        ("", "costs $5 to $6, $USER$", "costs [$5] to [$6], [$USER$]"),
+        ("", "see :name :ref:`x` ``a b``", "see :name [:ref:`x`] [``a b``]"),
+        ("", "%APPDATA% %Y-%m [[a]] __b__", "[%APPDATA%] [%Y]-[%m] [[[a]]] [__b__]"),
+        ("strings", "Hi :name, 5:30 a:b x: y", "Hi [:name], 5:30 a:b x: y"),
+        ("printf", "%dKB %name% 50%d", "[%d]KB [%n]ame% 50[%d]"),
+        ("qt", "%n file in %L1 of %11 5%", "[%n] file in [%L1] of [%11] [5%]"),
+        ("none", "%d %s {x}", "%d %s [{x}]"),
+        ("brace", "%d {x:>5}", "%d [{x:>5}]"),
+        ("drupal", "%user @count :url !name a@b", "[%user] [@count] [:url] [!name] a@b"),
+        ("chrome", "$USER$ $1 $$ %s", "[$USER$] [$1] [$$] %s"),
+        ("lisp", "~a ~5,2f ~%", "[~a] [~5,2f] [~%]"),
+    ],
+)
+def test_a_text_has_the_placeholders_of_its_syntax(syntax, text, expected):
+    assert shape(with_placeholders([text], keep_pattern(None, syntax))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Go to <0>page</0><1/>", [("<0>", "OPEN"), ("</0>", "CLOSE"), ("<1/>", "ALONE")]),
+        (
+            "&lt;b class='x'&gt;a&lt;/b&gt;",
+            [("&lt;b class='x'&gt;", "OPEN"), ("&lt;/b&gt;", "CLOSE")],
+        ),
+        ("A :doc:`title <x>` b", [(":doc:`", "OPEN"), (" <x>`", "CLOSE")]),
+        ("A `title <http://x.y>`_ b", [("`", "OPEN"), (" <http://x.y>`_", "CLOSE")]),
+    ],
+)
+def test_markup_in_a_text_has_spans(text, expected):
+    parts = with_placeholders([text], keep_pattern())
+    codes = [part for part in parts if isinstance(part, Code)]
+    assert [(code.raw, code.role.name) for code in codes] == expected
+    assert partners(parts)[1]
+
+
+@pytest.mark.parametrize("mark", ["<br>", "<BR />", "&lt;br/&gt;", "&nbsp;", "&#xA0;"])
+def test_a_break_is_read_as_a_space(mark):
+    parts = with_placeholders([f"door{mark}close"], keep_pattern())
+    assert "".join(part if isinstance(part, str) else part.shown for part in parts) == "door close"
+
+
+@pytest.mark.parametrize("text", ["5 %complete", "20 %done now", "100% Safe", "50 %Discount"])
+def test_a_percent_sign_of_prose_costs_no_text(text):
+    [(output, _)] = translate_markup([text], reversed_words, kind="text")
+    assert output == " ".join(reversed(text.split()))
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_kept_placeholder_is_in_the_translation_once(syntax):
+    text = "a %d b %n c %1 d {x} e $A$ f :g h @i j ~a k"
+    parts = with_placeholders([text], keep_pattern(None, syntax))
+    assert "".join(part if isinstance(part, str) else part.raw for part in parts) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["100%ig", "50 %dig", "see:below :)", "a < b", "x@y", "R&D", "5 dogs", "a: b", "in 2024"],
+)
 def test_prose_has_no_placeholders(text):
     assert with_placeholders([text], keep_pattern()) == (text,)
 
 
 def test_a_regular_expression_of_the_user_is_kept():
-    parts = with_placeholders(["Part AB-12 of {x}"], keep_pattern([r"[A-Z]{2}-\d+"]))
-    assert [part if isinstance(part, str) else part.raw for part in parts] == [
-        "Part ",
-        "AB-12",
-        " of {x}",
-    ]
+    number = r"[A-Z]{2}-\d+"
+    text = "Part AB-12 of {x} at https://a.org"
+    for keep, expected in (
+        ([number], "Part [AB-12] of [{x}] at [https://a.org]"),
+        ([number, "url"], "Part [AB-12] of {x} at [https://a.org]"),
+        (["url"], "Part AB-12 of {x} at [https://a.org]"),
+        ([], text),
+    ):
+        assert shape(with_placeholders([text], keep_pattern(keep))) == expected
+        assert syntax_pattern(keep).findall(text) == ["{x}"] * (keep == [number])
+
+
+def test_a_name_near_that_of_a_kind_is_refused():
+    with pytest.raises(ValueError, match=r"Received: keep='urls'; the kind is 'url', .*\?:urls"):
+        keep_pattern(["urls"])
+    assert keep_pattern(["(?:urls)", "Acme"]).findall("urls of Acme") == ["urls", "Acme"]
 
 
 def test_a_malformed_expression_is_refused():
