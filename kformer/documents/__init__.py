@@ -14,6 +14,7 @@
   markup stands in a paragraph of Markdown.
 - `word_documents`, `open_documents`: docx and odt, in `office_archives`.
 - `gettext_catalogs`, `xliff`, `json_strings`, `android_strings`, `apple_strings`,
-  `string_catalogs`: texts of programs. `xml_tokens`: the tokens of XML.
+  `string_catalogs`: texts of programs. `plural_forms`: plurals of catalogs by language.
+  `xml_tokens`: the tokens of XML.
 - `translation_memories`: the pairs of a document as TMX.
 """

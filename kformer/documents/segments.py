@@ -129,6 +129,17 @@ def raw_of(pieces: Iterable[Piece | Code]) -> Iterator[str]:
     return (piece if isinstance(piece, str) else piece.raw for piece in pieces)
 
 
+def plain_text(parts: Iterable[str | Code]) -> str:
+    """Returns the text of a segment for a translation memory, with its placeholders as they are."""
+    text = "".join(part if isinstance(part, str) else _plain(part) for part in parts)
+    return " ".join(filter(None, text.split(" ")))  # A hidden code may have two beside it.
+
+
+def _plain(code):
+    is_whole = code.is_text and all(isinstance(piece, str) for piece in code.pieces)
+    return code.raw if is_whole else code.shown
+
+
 def escaping(escape: Callable[[str], str]) -> Write:
     """Returns a `Write` that escapes the text and joins it with the codes."""
 
