@@ -30,6 +30,7 @@ msgctxt "menu"
 msgid "Open"
 msgstr ""
 """
+LANGUAGES = "de fr pt pt_PT pt_BR es it ru uk pl cs sk sl lt lv ro ar he ga cy mt hi ja"
 PLURALS = re.compile(r"nplurals=(\d+); plural=(.*);")
 
 
@@ -68,9 +69,7 @@ def test_a_template_without_a_language_stays_a_template(tmp_path):
 def test_plural_forms_are_those_of_cldr():
     babel = pytest.importorskip("babel")
     order = ["zero", "one", "two", "few", "many", "other"]
-    for (
-        language
-    ) in "de fr pt pt_PT pt_BR es it ru uk pl cs sk sl lt lv ro ar he ga cy mt hi ja".split():
+    for language in LANGUAGES.split():
         rule = babel.Locale.parse(language).plural_form
         known = sorted({rule(number) for number in range(1000)}, key=order.index)
         count, plural = PLURALS.fullmatch(plural_forms(language)).groups()
@@ -130,7 +129,8 @@ UNITS = """<xliff version="1.2"><file source-language="en" datatype="x" original
 <trans-unit id="1"><source>A dog</source></trans-unit>
 <trans-unit id="2"><source>A cat</source><target state="new"/></trans-unit>
 <trans-unit id="3"><source>A dog</source><target state="new"></target></trans-unit>
-<trans-unit id="4"><source>A cow</source><target state="needs-translation">A cow</target></trans-unit>
+<trans-unit id="4"><source>A cow</source>
+<target state="needs-translation">A cow</target></trans-unit>
 <trans-unit id="5"><source>{n, plural, one {a cat} other {dogs}}</source></trans-unit>
 </body></file></xliff>"""
 SEGMENTS = """<xliff version="2.1" srcLang="en" xmlns="urn:oasis:names:tc:xliff:document:2.0">
