@@ -4,7 +4,6 @@ import gettext
 import io
 import json
 import re
-from xml.etree import ElementTree
 
 import pytest
 
