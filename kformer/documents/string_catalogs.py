@@ -94,9 +94,8 @@ def _units(localization):
     waiting = [((), localization)]
     while waiting:
         path, value = waiting.pop()
-        if unit := value.members.get("stringUnit"):
-            if "value" in unit.members:
-                yield path, unit
+        if (unit := value.members.get("stringUnit")) and "value" in unit.members:
+            yield path, unit
         waiting += [((*path, key), inner) for key, inner in value.members.items()]
 
 
