@@ -13,7 +13,8 @@ from kformer.cli.answered_before import AnsweredBefore, unfinished_answers
 from kformer.cli.terminal.line_streams import one_line
 from kformer.cli.terminal.output_format import warn_of_flags
 from kformer.cli.terminal.progress_line import ProgressLine
-from kformer.documents.document_kinds import KINDS, kind_by_suffix
+from kformer.documents.document_kinds import KINDS, kind_by_suffix, known_suffixes
+from kformer.documents.lines_of_text import check_suffix_of_output, is_lines_of_text
 from kformer.files import check_file, check_writable
 from kformer.inference.search_options import SearchOptions
 from kformer.serving.errors import printable
@@ -67,6 +68,12 @@ def document_kind_of(input: Path | None, kind: Any, **options: Any) -> str | Non
     by_suffix = kind_by_suffix(input) if input and kind is None else None
     if by_suffix and by_suffix.name != "text":  # Text is lines, unless the option says otherwise.
         return by_suffix.name
+    if input and kind is None and not is_lines_of_text(input):
+        raise ValueError(
+            f"A document must have one of the suffixes {known_suffixes()}; --kind gives the kind "
+            "of another file, and --kind lines translates it line by line. "
+            f"Received: {str(input)!r}."
+        )
     if kind is not None and kind != _LINES:
         return str(kind)
     if any(options.values()):
@@ -123,6 +130,7 @@ def translate_document(
     for path in filter(None, (output, settings["tmx"])):
         check_writable(path)
     assert output is not None  # Only a dry run has none.
+    check_suffix_of_output(output, input, KINDS[kind])
     with contextlib.ExitStack() as stack:
         translator = load()
         if resume_settings is not None:

@@ -26,6 +26,7 @@ from kformer.cli.terminal.paragraph_lines import (
     translate_paragraphs,
 )
 from kformer.cli.terminal.streams import quiet
+from kformer.documents.lines_of_text import is_lines_of_text
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
 
@@ -95,6 +96,7 @@ def request(
     Text is TEXT, --input, or stdin.
     """
     source = one_source(texts, input)
+    _check_is_lines(input)
     check_output(output)
     conflicting = {"format": format != OutputFormat.text, "n_best": n_best > 1, "status": status}
     check_paragraphs(paragraphs, source_language, **conflicting)
@@ -124,6 +126,15 @@ def request(
         text = text_in(source)
         results = in_chunks(work, text.lines, text.total, chunk, pauses=text.pauses)
         write_answers(results, format, output)
+
+
+def _check_is_lines(input):
+    if input and not is_lines_of_text(input):
+        raise ValueError(
+            "A request has lines of text: stdin is always lines, and kformer.translate_document "
+            "translates a document with a kformer.serving.Client. "
+            f"Received: --input {str(input)!r}."
+        )
 
 
 def _client(url, model, options):

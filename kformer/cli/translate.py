@@ -51,6 +51,8 @@ from kformer.cli.terminal.paragraph_lines import (
 )
 from kformer.cli.terminal.streams import quiet
 from kformer.cli.unfinished import check_resumable, settings_of, write_resumably
+from kformer.documents.document_kinds import KINDS
+from kformer.documents.lines_of_text import check_suffix_of_output
 from kformer.inference.search_options import SearchOptions
 from kformer.kinds import TRANSLATOR
 from kformer.text.text_files import read_lines
@@ -128,7 +130,8 @@ def translate(
         refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
         refused |= {"target_language": target_language, "engine": engine, "glossary": glossary}
         refused |= {"source_language": source_language, **search}
-        refused |= {"kind": kind, "keep": keep, "tmx": tmx, "dry_run": dry_run}
+        refused |= {"keep": keep, "tmx": tmx, "dry_run": dry_run}
+        _check_is_lines(document, input)
         _check_no_texts(texts, "on a runner")
         translate_on_runner(model, input, output, runner, context.args, refused)
         return
@@ -143,6 +146,8 @@ def translate(
     terms = None if glossary is None else kformer.Glossary.load(glossary)
     if document:
         _check_no_texts(texts, "for a document")
+    elif input and output and kind is None and format == OutputFormat.text:
+        check_suffix_of_output(output, input, KINDS["text"])
     if resume:
         check_resumable(input, output)
     check_output(output)
@@ -224,6 +229,14 @@ def _in_ctranslate2(model, target_language, search):
 def _check_no_texts(texts, where):
     if texts:
         raise ValueError(f"Text is read from --input {where}. Received: {texts[0]!r}.")
+
+
+def _check_is_lines(document, input):
+    if document:
+        raise ValueError(
+            "On a runner, lines of text are translated; --kind lines takes those of a document. "
+            f"Received: --input {str(input)!r}, of the kind {document}."
+        )
 
 
 def _check_goes_with_glossary(**refused):

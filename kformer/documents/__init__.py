@@ -2,7 +2,8 @@
 
 - `document_translation`: `translate_document`, `translate_markup` and `document_segments`, the
   whole way. `document_report`: their result.
-- `document_kinds`: the kinds, by name and by suffix.
+- `document_kinds`: the kinds, by name and by suffix. `lines_of_text`: files that are none.
+- `declared_languages`: the language of the text, which becomes the target's.
 - `character_sets`: bytes to characters and back, exactly.
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text,
   which `joined_text` joins over the markup.
@@ -12,7 +13,8 @@
 - `placement`, `word_places`, `pair_alignment`: markup back into a translation.
 - `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where
   markup stands in a paragraph of Markdown.
-- `word_documents`, `open_documents`: docx and odt, in `office_archives`.
+- `word_documents`, `open_documents`: docx and odt, in `office_archives`. `runs_of_text`: runs of
+  paragraphs of Word. `presentations`: pptx.
 - `gettext_catalogs`, `xliff`, `json_strings`, `android_strings`, `apple_strings`,
   `string_catalogs`: texts of programs. `plural_forms`: plurals of catalogs by language.
   `xml_tokens`: the tokens of XML.

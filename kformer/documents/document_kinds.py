@@ -64,8 +64,11 @@ KINDS = {
         DocumentKind("text", (".txt", ".text"), "plain_text"),
         DocumentKind("html", (".html", ".htm", ".xhtml"), "html_text"),
         DocumentKind("markdown", (".md", ".markdown"), "markdown_text"),
-        DocumentKind("docx", (".docx",), "word_documents", is_archive=True),
-        DocumentKind("odt", (".odt",), "open_documents", is_archive=True),
+        DocumentKind("docx", (".docx", ".docm", ".dotx"), "word_documents", is_archive=True),
+        DocumentKind(
+            "pptx", (".pptx", ".pptm", ".potx", ".ppsx"), "presentations", is_archive=True
+        ),
+        DocumentKind("odt", (".odt", ".ott"), "open_documents", is_archive=True),
         DocumentKind("subrip", (".srt",), "subtitles"),
         DocumentKind("webvtt", (".vtt",), "subtitles"),
         DocumentKind("gettext", (".po", ".pot"), "gettext_catalogs"),
@@ -84,10 +87,9 @@ def document_kind(path: str | Path, name: str | None = None) -> DocumentKind:
         return KINDS[check_choice("kind", name, KINDS)]
     kind = kind_by_suffix(path)
     if kind is None:
-        known = ", ".join(suffix for kind in KINDS.values() for suffix in kind.suffixes)
         raise ValueError(
-            f"A document must have one of the suffixes {known}, or its `kind` must be given. "
-            f"Received: {str(path)!r}."
+            f"A document must have one of the suffixes {known_suffixes()}, or its `kind` must be "
+            f"given. Received: {str(path)!r}."
         )
     return kind
 
@@ -96,3 +98,8 @@ def kind_by_suffix(path: str | Path) -> DocumentKind | None:
     """Returns the kind of documents with the suffix of a file, or None."""
     suffix = Path(path).suffix.lower()
     return next((kind for kind in KINDS.values() if suffix in kind.suffixes), None)
+
+
+def known_suffixes() -> str:
+    """Returns the suffixes of all kinds, for messages."""
+    return ", ".join(suffix for kind in KINDS.values() for suffix in kind.suffixes)

@@ -3,7 +3,7 @@
 import contextlib
 import io
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from kformer.documents.asking import Answers, as_translator
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.document_report import DocumentTranslation, Unplaced
+from kformer.documents.lines_of_text import check_suffix_of_output
 from kformer.documents.placeholders import KeptPatterns, expanded, syntax_pattern
 from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, InnerSegment, Piece, Segment, plain_text
@@ -73,7 +74,7 @@ def translate_document(
         FileNotFoundError, IsADirectoryError: There is no such document.
         OSError: The output cannot be written.
         ValueError: The document is malformed, or larger than it may be; or the output would
-            replace it.
+            replace it, or has the suffix of another kind.
 
     Examples:
         >>> from pathlib import Path
@@ -86,6 +87,7 @@ def translate_document(
     """
     kind = document_kind(path, kind)
     check_another_file(output, path)
+    check_suffix_of_output(output, path, kind)
     if tmx is not None:
         check_another_file(tmx, path)
     content, translator = read_document(path), as_translator(translator)
@@ -285,6 +287,13 @@ def _translated_text(content, kind, options, work) -> Iterator[bytes]:
         yield characters.encode(*work.encoding)
 
 
+def _placed(answer, segment) -> Sequence[str | Code]:
+    """Returns a translation with the codes of its source."""
+    if not answer.taken.codes:  # Places of words would take 60 bytes for a byte of text.
+        return [answer.text]
+    return answer.taken.put_back(answer.text, answer.sentences, segment.ordered)
+
+
 def has_words(taken: TakenText) -> bool:
     """Returns whether there is a letter beside the placeholders."""
     return any(isinstance(part, str) and has_letter(part) for part in taken.parts)
@@ -360,7 +369,7 @@ class _Work:
             self._remember(parts, parts)
         elif not reason:
             try:
-                placed = answer.taken.put_back(answer.text, answer.sentences, segment.ordered)
+                placed = _placed(answer, segment)
                 chunks = self._written_chunks(segment, placed)
             except Exception as error:  # A fault of this text must not cost the other ones.
                 reason = f"its markup could not be placed ({type(error).__name__})"
@@ -425,7 +434,7 @@ class _Work:
             return self._chunks_of_segment(part)
         if part.is_text:
             return [*itertools.chain.from_iterable(map(self._chunks_of, part.pieces))]
-        return [Chunk(self._written(part), True)]
+        return [Chunk(self._written(part), True, part)]
 
     def _written(self, code: Code):
         return "".join(_content(self._chunks_of(piece)) for piece in code.pieces)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kformer.documents.declared_languages import language_in_translation
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.segments import Chunk, Piece, Role, Segment, SegmentBuilder, escaping
 
@@ -33,13 +34,16 @@ _RAW = _names("script style textarea title xmp iframe noembed noframes plaintext
 _RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW}
 _VOID = _names("area base br col embed hr img input link meta param source track wbr")
 _INLINE = _names(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark "
-    "math nobr q rb rp rt ruby s samp small span strike strong sub sup svg time tt u var "
+    "a abbr acronym audio b bdi bdo big button canvas cite code data del dfn em embed font i "
+    "iframe img input ins kbd label map mark math meter nobr object output picture progress q rb "
+    "rp rt ruby s samp slot small source span strike strong sub sup svg time track tt u var video "
     "wbr"
 )
+_DRAWN = ("svg", "math")  # Elements of another language: nothing in them ends a sentence.
+_READINGS = _names("rp rt rtc")
 _CODE = _names(
     "code kbd samp var pre script style textarea svg math object embed xmp iframe noembed noframes "
-    "plaintext tt listing"
+    "plaintext tt listing rp rt rtc"
 )
 # Elements that end where the tag of another one begins.
 _P_ENDS = _names(
@@ -57,6 +61,7 @@ _ENDED_BY = {
     "th": {"td", "th", "tr", "tbody"},
     "tr": {"tr", "tbody"},
 }
+_KEPT_CLASSES = ("notranslate", "material-icons", "material-symbols")  # Icons by their names.
 _TRANSLATED = {"alt", "title", "placeholder", "aria-label"}
 _NAMES = {"description", "og:title", "og:description", "twitter:title", "twitter:description"}
 
@@ -114,8 +119,16 @@ class Token(NamedTuple):
     attributes: int = 0
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """Yields the tokens of HTML; joined, they are the text."""
+_TEMPLATES = (("<%", "%>"), ("<?php", "?>"), ("<?=", "?>"))
+_SHOWN_TEMPLATE = re.compile(r"<%=|<%-|<\?=|<\?php\s+echo\b")  # It stands for a text.
+
+
+def tokens(text: str, is_xml: bool = False) -> Iterator[Token]:
+    """Yields the tokens of HTML; joined, they are the text.
+
+    Args:
+        is_xml: Whether it is XHTML, where a script may be an empty element, too.
+    """
     done = place = 0
     unfinished: set[int] = set()
     while (place := text.find("<", place)) >= 0:
@@ -127,7 +140,8 @@ def tokens(text: str) -> Iterator[Token]:
             yield Token("text", done, place)
         yield token
         done = place = token.end
-        if token.kind == "start" and token.name in _RAW:
+        is_empty = is_xml and text.endswith("/>", token.start, token.end)
+        if token.kind == "start" and token.name in _RAW and not is_empty:
             match = _RAW_ENDS[token.name].search(text, place)
             done = place = match.start() if match else len(text)
             if token.end < place:
@@ -146,6 +160,10 @@ def _token_at(text, place, unfinished):
     if text.startswith("<!--", place):
         end = text.find("-->", place + 4)
         return Token("other", place, len(text) if end < 0 else end + 3)
+    for opening, closing in _TEMPLATES:
+        if text.startswith(opening, place):
+            end = text.find(closing, place + len(opening))
+            return Token("other", place, len(text) if end < 0 else end + len(closing))
     if text.startswith(("<!", "<?", "</"), place):
         end = text.find(">", place)
         return Token("other", place, len(text) if end < 0 else end + 1)
@@ -192,12 +210,15 @@ class _HtmlReader:
 
     def __init__(self, text: str, options: ReadOptions):
         self._text, self._options = text, options
-        self._builder = SegmentBuilder(text, unescape, writer, collapse=True)
+        self._is_xml = _is_xhtml(text)
+        write = xhtml_writer if self._is_xml else writer
+        self._builder = SegmentBuilder(text, unescape, write, collapse=True)
         self._open: list[_Element] = []
         self._counts: dict[str, int] = {}
+        self._last_start = 0  # Where the last tag ended of an element of the page's own.
 
     def pieces(self) -> Iterator[Piece]:
-        for token in tokens(self._text):
+        for token in tokens(self._text, self._is_xml):
             self._take(token)
             yield from self._builder.take()
         yield from self._builder.finish()
@@ -210,7 +231,9 @@ class _HtmlReader:
         if token.kind in ("text", "raw"):
             self._take_text(token)
         elif token.kind == "other":
-            self._builder.hidden(token.start, token.end)
+            is_shown = _SHOWN_TEMPLATE.match(self._text, token.start)
+            shown = self._text[token.start : token.end] if is_shown else ""
+            self._builder.hidden(token.start, token.end, shown)
         elif token.kind == "start":
             self._take_start(token)
         else:
@@ -224,7 +247,9 @@ class _HtmlReader:
             self._builder.text(token.start, token.end)
         else:
             shown = unescape(self._text[token.start : token.end])
-            self._builder.hidden(token.start, token.end, shown if token.kind == "text" else "")
+            is_shown = token.kind == "text" and self._open[-1].name not in _READINGS
+            is_shown = is_shown and not self._counts.get("svg")
+            self._builder.hidden(token.start, token.end, shown if is_shown else "")
 
     def _take_start(self, token):
         self._end_implied(token.name)
@@ -242,7 +267,10 @@ class _HtmlReader:
 
     def _take_tag(self, token, role, segments):
         """Adds a tag: as a code in a line of text, or between two segments."""
-        if token.name not in _INLINE:
+        is_icon = self._is_empty(token)
+        if any(map(self._counts.get, _DRAWN)):
+            self._builder.hidden(token.start, token.end)
+        elif token.name not in _INLINE and not is_icon:
             self._builder.end_segment()
             self._builder.emit(segments)
         elif role is None:
@@ -250,9 +278,19 @@ class _HtmlReader:
         else:
             self._builder.code(token.start, token.end, role, token.name, segments=segments)
 
+    def _is_empty(self, token):
+        """Returns whether a tag is of an element of the page's own without content: an icon."""
+        if "-" not in token.name:
+            return False
+        if token.kind == "end":
+            return self._last_start == token.start
+        self._last_start = token.end
+        return self._text.startswith(f"</{token.name}", token.end)
+
     def _translates(self, name, values):
         """Returns whether the content of an element is translated."""
-        if name in _CODE or "notranslate" in values.get("class", ("",))[0].split():
+        classes = values.get("class", ("",))[0].split()
+        if name in _CODE or any(each.startswith(_KEPT_CLASSES) for each in classes):
             return False
         translate = values.get("translate", (None,))[0]
         if translate is None:
@@ -272,7 +310,8 @@ class _HtmlReader:
             if any(character.isalpha() for character in value):
                 raw = self._text[start:end]
                 line = self._builder.line(start)
-                yield Segment(start, line, raw, (value,), attribute_writer(raw))
+                write = attribute_writer(raw, "&#160;" if self._is_xml else "&nbsp;")
+                yield Segment(start, line, raw, (value,), write)
 
     def _push(self, element):
         if len(self._open) >= MOST_LEVELS:
@@ -300,11 +339,18 @@ class _HtmlReader:
 
 _REFERENCE = re.compile(r"&#?\w{1,40};")  # A longer one would make a long text of a short one.
 _ANY_TAG = re.compile("<[^<>]*>")
+_LANGUAGE = re.compile(r"\b(?i:lang)\s*+=")
+_HEAD = 1000  # Characters in which a document says that it is XHTML.
 
 
-def writer(raw: str):
-    """Returns the `Write` of a segment, which writes characters as references if `raw` does."""
-    references = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u00a0": "&nbsp;"}
+def writer(raw: str, space: str = "&nbsp;"):
+    """Returns the `Write` of a segment, which writes characters as references if `raw` does.
+
+    Args:
+        raw: The characters of the segment.
+        space: The reference of a no-break space.
+    """
+    references = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u00a0": space}
     if ">" in _ANY_TAG.sub("", raw):
         del references[">"]
     for match in _REFERENCE.finditer(raw):
@@ -315,19 +361,45 @@ def writer(raw: str):
     return escaping(lambda text: text.translate(table))
 
 
-def attribute_writer(raw: str):
+def xhtml_writer(raw: str):
+    """Returns the same for XHTML, where names of characters may not be known."""
+    return writer(raw, "&#160;")
+
+
+def _is_xhtml(text):
+    head = text[:_HEAD].lstrip("\ufeff")
+    return head.startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head
+
+
+def attribute_writer(raw: str, space: str):
     """Returns the `Write` of an attribute's value: in its quotes, or in new ones."""
     quote = raw[0] if raw[:1] in ("'", '"') else '"'
     name = "&quot;" if quote == '"' else "&#39;"
-    inner = writer(raw)
+    inner = writer(raw, space)
 
     def write(chunks: list[Chunk]):
-        escaped = (Chunk(inner([chunk]).replace(quote, name), True) for chunk in chunks)
-        return quote + "".join(chunk.content for chunk in escaped) + quote
+        return quote + "".join(inner([chunk]).replace(quote, name) for chunk in chunks) + quote
 
     return write
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of an HTML page."""
-    return _HtmlReader(text, options).pieces()
+    return _HtmlReader(_with_languages(text, options), options).pieces()
+
+
+def _with_languages(text, options):
+    """Returns a page whose elements have the target language for that of the source."""
+    if not options.target_language or not _LANGUAGE.search(text):
+        return text
+    pieces, done = [], 0
+    for token in tokens(text, _is_xhtml(text)):
+        if token.kind != "start" or not _LANGUAGE.search(text, token.start, token.end):
+            continue
+        values = attributes_in(text, token)
+        found = [values[name] for name in ("lang", "xml:lang") if name in values]
+        for value, start, end in sorted(found, key=lambda each: each[1]):
+            quote = text[start] if text[start] in "\"'" else ""
+            pieces += [text[done:start], quote, language_in_translation(value, options), quote]
+            done = end
+    return "".join([*pieces, text[done:]])

@@ -102,12 +102,13 @@ def _parts_of(original, is_doubled, is_plural):
 def _rewritten(is_doubled: bool, chunks: list[Chunk]) -> list[Chunk]:
     """Returns the chunks of a form; one apostrophe before a brace would begin a quotation."""
     rewritten, last = [], ""
-    for content, is_code in chunks:
-        if not is_code:
+    for chunk in chunks:
+        content = chunk.content
+        if not chunk.is_code:
             if is_doubled:
                 content = content.replace("'", "''")
             elif content[:1] in ("{", "#") and last.endswith("'"):
                 content = f"'{content}"
             last = content or last
-        rewritten.append(Chunk(content, is_code))
+        rewritten.append(chunk._replace(content=content))
     return rewritten

@@ -1,4 +1,4 @@
-"""Where the markup of a paragraph of Markdown stands: links, emphasis, code and HTML.
+"""Where the markup of a paragraph of Markdown stands: links, emphasis, code, math and HTML.
 
 The library markdown-it-py gives the lines of blocks, but no places within them. Its rules for
 inline markup move a position, so each rule is wrapped here, and the tokens that it adds get the
@@ -25,23 +25,55 @@ class InlineCode(NamedTuple):
 
 
 _SPAN = "span"
+BLOCK = "block"
+"""Name of the blocks that begin with `:::` and a name."""
 
 
 @functools.cache
 def markdown_parser():
-    """Returns a parser of CommonMark with tables and strikethrough, with places of tokens."""
+    """Returns a parser of CommonMark with places of tokens.
+
+    It also reads what the documentation of programs often has: tables, strikethrough, math in
+    dollars, blocks such as `:::note` and `!!! note`, and footnotes within a line, `^[...]`.
+    """
     try:
         from markdown_it import MarkdownIt
+        from mdit_py_plugins.admon import admon_plugin
+        from mdit_py_plugins.container import container_plugin
+        from mdit_py_plugins.dollarmath import dollarmath_plugin
     except ImportError as error:
         raise ImportError(
-            "Documents of Markdown need the package markdown-it-py: "
+            "Documents of Markdown need the packages markdown-it-py and mdit-py-plugins: "
             f"pip install 'kformer[documents]'. Received: {error}."
         ) from error
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    admon_plugin(parser)
+    container_plugin(parser, BLOCK, validate=lambda name, *_: bool(name.strip()))
+    # A price is no math: "$5 and $10".
+    dollarmath_plugin(parser, allow_labels=False, allow_space=False, allow_digits=False)
+    parser.inline.ruler.before("link", "note", _note)
     ruler = parser.inline.ruler
     for name, rule in zip(ruler.get_active_rules(), ruler.getRules(""), strict=True):
         ruler.at(name, _placing(rule))
     return parser
+
+
+def _note(state, silent):
+    """Reads a footnote within a line, `^[...]`."""
+    start = state.pos
+    if not state.src.startswith("^[", start):
+        return False
+    end = state.md.helpers.parseLinkLabel(state, start + 1)
+    if end < 0:
+        return False
+    if not silent:
+        state.push("note_open", "", 1)
+        state.pos, most, state.posMax = start + 2, state.posMax, end
+        state.md.inline.tokenize(state)
+        state.posMax = most
+        state.push("note_close", "", -1)
+    state.pos = end + 1
+    return True
 
 
 def _placing(rule):
@@ -62,7 +94,10 @@ def _place(state, tokens, start):
     end = state.pos
     if not tokens:
         return
-    if tokens[0].type == "link_open" and tokens[0].markup != "autolink":
+    if tokens[0].type == "note_open":
+        tokens[0].meta = {_SPAN: (start, start + 2)}
+        tokens[-1].meta = {_SPAN: (end - 1, end)}
+    elif tokens[0].type == "link_open" and tokens[0].markup != "autolink":
         label_end = state.md.helpers.parseLinkLabel(state, start, False)
         state.pos = end
         tokens[0].meta = {_SPAN: (start, start + 1)}

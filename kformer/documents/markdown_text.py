@@ -1,7 +1,8 @@
 """Markdown: paragraphs, headings, the items of lists, the cells of tables, and blocks of HTML.
 
-Code, the targets of links and the front matter stay as they are, and so do the marks of GitHub's
-footnotes and alerts and of lists of definitions.
+Code, math, the targets of links and the front matter stay as they are, and so do the marks of
+GitHub's footnotes and alerts, of blocks such as `:::note`, and of lists of definitions. A link to a
+definition, `[text]`, gets the label of the definition, `[Text][text]`.
 """
 
 import bisect
@@ -12,8 +13,16 @@ from typing import NamedTuple
 
 from kformer.documents import html_text
 from kformer.documents.document_kinds import ReadOptions
-from kformer.documents.inline_markdown import inline_codes, markdown_parser
-from kformer.documents.segments import Piece, Role, Segment, SegmentBuilder, escaping
+from kformer.documents.inline_markdown import BLOCK, inline_codes, markdown_parser
+from kformer.documents.segments import (
+    Chunk,
+    Piece,
+    Role,
+    Segment,
+    SegmentBuilder,
+    collapsed,
+    escaping,
+)
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n.*?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -21,13 +30,24 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ALT = re.compile(r"!\[([^\[\]\\*_`<]*)\]")
 _MOST_BETWEEN = 10_000  # Characters between two cells of a table that are placed.
 _TASK = re.compile(r"\[[ xX]\](?=\s)")
-_MARK = re.compile(r"\[\^[^\[\]\s]+\]:?|\A\[![A-Za-z]+\](?=\s)")  # Footnote, alert.
+_MARK = re.compile(  # A footnote, an alert, attributes such as {#id}, and :emoji:.
+    r"\[\^[^\[\]\s]+\]:?|\A\[![A-Za-z]+\](?=\s)|\{[#.:][^{}\n]{0,200}\}"
+    r"|(?<![\w:]):[a-z][a-z0-9_+-]{0,40}:(?![\w:])"
+)
 _DEFINITION = re.compile(r"[ \t]*:[ \t]+")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)")
 _VOID = {"br", "img", "wbr", "hr", "input"}
+_EMPHASIS = {"strong", "em", "s"}
+_TITLE = re.compile(r"\s*[\w-]+(?:\[(?P<bracket>[^\[\]]+)\]|\s+(?P<words>[^\s{\[].*))\s*\Z")
+_MODULE = re.compile(  # Of MDX.
+    r"(?:(?:import\s+(?:[^\n'\"]{1,500}\sfrom\s+)?['\"][^\n'\"]+['\"]"
+    r"|export\s+(?:const|let|var|function|class|default)\s+[\w$]+\s*[=({][^\n]*);?\s*)+"
+)
 # What would be markup in a translation although it was none in the text.
-_MARKUP = re.compile(r"([*_`\[\]<\\|~])")
-_BARE = re.compile(r"(?<!\\)([*_`\[\]<|~])")
+_MARKUP = re.compile(r"([*_`\[\]\\|~])|<(?=[A-Za-z/!?])|&(?=#?\w{1,40};)")
+_BARE = re.compile(r"(?<!\\)([_\]|~])")
+_BEGINS_BLOCK = re.compile(r"(?:[-+>]|#{1,6}|:{3,}|!!!|\?\?\?\+?)(?=\s|\Z)|:::")
+_BEGINS_ITEM = re.compile(r"(\d{1,9})([.)](?=\s|\Z))")
 _IN_LINE = re.compile(r"[^\r\n]")
 
 
@@ -47,23 +67,56 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     lines, blank = _lines(text)
     builder = SegmentBuilder(text, _unescape, _writer, collapse=True)
     used: dict[int, int] = {}  # Characters of a line that earlier cells have.
-    for token in markdown_parser().parse(blank):
+    definitions: dict = {}
+    block, before = "", ""  # What the last block with a title says, and the type of the last token.
+    for token in markdown_parser().parse(blank, definitions):
+        is_default = before == "admonition_title_open" and '"' not in block  # It is not there.
+        before = token.type
         if token.type == "html_block":
             builder.end_segment()
             builder.emit(_html_segments(builder, token, lines, text, options))
             yield from builder.take()
-        elif token.type == "inline" and token.map and token.content.strip():
-            places = _places(token, lines, used)
+        elif token.type == f"container_{BLOCK}_open":
             builder.end_segment()
-            if places is None:
-                number = token.map[0]
-                place = lines[number].start + used.get(number, 0)
-                builder.emit([_unplaced(place, builder.line(place), token)])
-            else:
-                _add(builder, token, places)
+            builder.emit(_titles(builder, token, lines))
+        elif token.type == "admonition_open":
+            block = token.info
+        elif token.type == "inline" and token.map and token.content.strip() and not is_default:
+            builder.end_segment()
+            _add_block(builder, token, lines, used, definitions)
             builder.end_segment()
             yield from builder.take()
     yield from builder.finish()
+
+
+def _titles(builder, token, lines):
+    """Yields the segment of the title behind the name of a block, if there is one."""
+    title = _TITLE.match(token.info)
+    if title is None:
+        return
+    words = (title["bracket"] or title["words"]).strip()
+    line = lines[token.map[0]]
+    place = line.start + line.text.rindex(words)
+    yield Segment(place, builder.line(place), words, (_unescape(words),), _writer(words))
+
+
+def _add_block(builder, token, lines, used, definitions):
+    """Adds the text of a block, or reports it."""
+    if _MODULE.fullmatch(token.content):
+        return
+    if "|" in token.content and lines[token.map[0]].text.find("\\|") >= 0:  # In a cell.
+        [cell] = markdown_parser().parseInline(token.content.replace("|", "\\|"), definitions)
+        cell.map = token.map
+        if places := _places(cell, lines, used):
+            _add(builder, cell, places)
+            return
+    places = _places(token, lines, used)
+    if places is None:
+        number = token.map[0]
+        place = lines[number].start + used.get(number, 0)
+        builder.emit([_unplaced(place, builder.line(place), token)])
+    else:
+        _add(builder, token, places)
 
 
 def _html_segments(builder, token, lines, text, options):
@@ -163,6 +216,7 @@ def _add(builder, token, places):
     if task := _TASK.match(token.content):
         done = task.end()
         builder.hidden(paragraph.place(0), paragraph.place(done))
+    labels = []  # Where the labels of open links begin.
     for code in inline_codes(token):
         if code.start < done:
             continue
@@ -175,7 +229,14 @@ def _add(builder, token, places):
             continue
         _add_text(builder, token, paragraph, done, code.start)
         start, end = paragraph.place(code.start), paragraph.place(code.end)
-        _add_code(builder, code, start, end, token.content[code.start : code.end])
+        raw = token.content[code.start : code.end]
+        written = None
+        if code.kind == "link_open":
+            labels.append(code.end)
+        elif code.kind == "link_close" and labels:
+            label = token.content[labels.pop() : code.start]
+            written = f"][{collapsed(label)}]" if raw in ("]", "][]") else None
+        _add_code(builder, code, start, end, raw, written)
         done = code.end
     _add_text(builder, token, paragraph, done, length)
 
@@ -189,19 +250,16 @@ def _add_text(builder, token, paragraph, first, last):
     paragraph.text(first, last)
 
 
-def _add_code(builder, code, start, end, raw):
+def _add_code(builder, code, start, end, raw, written):
     if code.kind == "hardbreak":
         builder.end_segment()
     elif code.kind == "image":
-        alt = _ALT.match(raw)
-        segments = []
-        if alt and alt[1].strip() and "\n" not in alt[1]:
-            place = start + alt.start(1)
-            segments = [Segment(place, builder.line(start), alt[1], (alt[1],), _writer(alt[1]))]
-        builder.code(start, end, segments=segments)
+        builder.code(start, end, segments=_alternative(builder, start, raw))
     elif code.kind == "html_inline":
         tag = _TAG.match(raw)
-        if tag and not raw.endswith("/>") and tag[2].lower() not in _VOID:
+        if tag and tag[2].lower() == "br":
+            builder.end_segment()
+        elif tag and not raw.endswith("/>") and tag[2].lower() not in _VOID:
             role = Role.CLOSE if tag[1] else Role.OPEN
             builder.code(start, end, role, f"<{tag[2].lower()}")
         else:
@@ -209,13 +267,41 @@ def _add_code(builder, code, start, end, raw):
     elif code.kind.endswith("_open") and not raw.startswith("<"):
         builder.code(start, end, Role.OPEN, code.kind.removesuffix("_open"))
     elif code.kind.endswith("_close"):
-        builder.code(start, end, Role.CLOSE, code.kind.removesuffix("_close"))
-    elif code.kind == "code_inline" or raw.startswith("<"):
+        name = code.kind.removesuffix("_close")
+        builder.code(start, end, Role.CLOSE, name, written=written)
+    elif code.kind in ("code_inline", "math_inline") or raw.startswith("<"):
         builder.hidden(start, end, code.content)
     elif code.kind == "text_special":
         builder.text(start, end)
     else:
         builder.hidden(start, end)
+
+
+def _alternative(builder, start, raw):
+    """Returns the segment of an image's text; that of a label gets the label behind it."""
+    alt = _ALT.match(raw)
+    if alt is None or not alt[1].strip() or "\n" in alt[1]:
+        return []
+    place, line = start + alt.start(1), builder.line(start)
+    write, behind = _writer(alt[1]), raw[alt.end() :]
+    if behind not in ("", "[]"):
+        return [Segment(place, line, alt[1], (alt[1],), write)]
+    inner = raw[alt.start(1) :]
+    return [Segment(place, line, inner, (alt[1],), lambda chunks: f"{write(chunks)}][{alt[1]}]")]
+
+
+def _without_empty(chunks):
+    """Returns chunks without emphasis of nothing, whose marks would be text."""
+    kept: list[Chunk] = []
+    for chunk in chunks:
+        code = chunk.code
+        before = kept[-1].code if kept else None
+        is_end = code is not None and code.role is Role.CLOSE and code.name in _EMPHASIS
+        if is_end and before and before.role is Role.OPEN and before.name == code.name:
+            kept.pop()
+        else:
+            kept.append(chunk)
+    return kept
 
 
 def _unescape(raw):
@@ -225,11 +311,25 @@ def _unescape(raw):
 def _writer(raw):
     """Returns the `Write` of a segment, which escapes what would be markup."""
     bare = {match[1] for match in _BARE.finditer(raw)}
+    less = "&lt;" if "&lt;" in raw else "\\<"
 
-    def escape(text: str):
-        text = " ".join(text.splitlines()) if "\n" not in raw else text
-        return _MARKUP.sub(
-            lambda match: match[0] if match[0] in bare - {"*", "`", "["} else f"\\{match[0]}", text
+    def escaped(match):
+        if match[0] == "&":
+            return "&amp;"
+        if match[0] == "<":
+            return less
+        return match[0] if match[0] in bare else f"\\{match[0]}"
+
+    write = escaping(lambda text: _MARKUP.sub(escaped, " ".join(text.splitlines())))
+
+    def writing(chunks):
+        chunks = _without_empty(chunks)
+        first = chunks[0].content if chunks and not chunks[0].is_code else ""
+        written = write(chunks)
+        if _BEGINS_BLOCK.match(first):
+            return f"\\{written}"
+        return (
+            _BEGINS_ITEM.sub(r"\1\\\2", written, count=1) if _BEGINS_ITEM.match(first) else written
         )
 
-    return escaping(escape)
+    return writing

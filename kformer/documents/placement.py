@@ -8,14 +8,21 @@ are where `WordPlaces` finds the words around them.
 import bisect
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kformer.documents.segments import Code, Role, partners
-from kformer.documents.word_places import SentencePair, WordPlaces, divisions, gaps_in
+from kformer.documents.word_places import (
+    SentencePair,
+    WordPlaces,
+    divisions,
+    gaps_in,
+    word_spans,
+)
 
 _CLOSING = tuple(".,;:!?…)]}»”")
 _MOST_SHOWN = 100  # Different placeholders that are looked for in a translation.
+_MOST_STEPS = 20  # Words on each side of a place that a span without text may get.
 _MOST_PASSES = 8  # Over a translation in which removed placeholders leave others.
 
 
@@ -52,6 +59,7 @@ class _Span:
         start, end: Its place in the translation without the shown texts.
         children: The spans within it.
         spaced: The `_Taken.spaced` of a code that the translation does not have.
+        has_text: Whether the source has text in it.
     """
 
     opening: Code
@@ -60,6 +68,7 @@ class _Span:
     end: int
     children: list["_Span"]
     spaced: tuple[bool, bool] = (False, False)
+    has_text: bool = False
 
 
 class TakenText:
@@ -202,10 +211,9 @@ class TakenText:
         if len(by_shown) > _MOST_SHOWN:
             return {}
         places: dict[int, tuple[int, int]] = {}
-        is_name = self._names is not None
         for shown, numbers in by_shown.items():
-            sources = _occurrences(self.text, shown, is_name)
-            targets = _occurrences(translation, shown, is_name)
+            sources = _occurrences(self.text, shown)
+            targets = _occurrences(translation, shown)
             if len(sources) != len(targets):
                 continue
             starts = [start for start, _ in sources]
@@ -220,6 +228,27 @@ class TakenText:
                 del places[number]
             last_end = max(last_end, end)
         return places
+
+    def _within_spans(self, copies, places):
+        """Returns copies in which those of equal codes are in the spans that the codes are in."""
+        equal: dict[str, list[int]] = {}
+        for number in copies:
+            equal.setdefault(self.codes[number].shown, []).append(number)
+        pairs, _ = partners([taken.code for taken in self.codes])
+        around = _spans_around(self.codes, pairs)
+        for numbers in equal.values():
+            if len(numbers) > _MOST_SHOWN or len({around[number] for number in numbers}) < 2:
+                continue
+            free = sorted(copies[number] for number in numbers)
+            for number in sorted(numbers, key=lambda number: around[number] is None):
+                start, end = 0, 0
+                if (opening := around[number]) is not None:
+                    inside = self.codes[opening].start, self.codes[pairs[opening]].start
+                    start, end = places.span(*inside)
+                copy = next((copy for copy in free if start <= copy[0] < end), free[0])
+                free.remove(copy)
+                copies[number] = copy
+        return copies
 
     def lost(self, translation: str) -> list[int]:
         """Returns the numbers of the codes whose text the translation does not have."""
@@ -239,14 +268,14 @@ class TakenText:
         Args:
             ordered: Whether the codes must keep their order.
         """
-        copies = self.copies(translation)
         places = WordPlaces(self.text, translation, sentences)
+        copies = self._within_spans(self.copies(translation), places)
         left = _Left(translation, copies.values())
         pairs, is_nested = partners([taken.code for taken in self.codes])
         if ordered or not is_nested:
             return _in_order(self.codes, copies, places, left)
         spans = _spans(self.codes, pairs, copies, places, left)
-        _resolve(spans, len(left.text))
+        _resolve(spans, left.text)
         return _written(spans, left.text)
 
 
@@ -258,6 +287,19 @@ def _ends_in_space(parts, end):
         if text := part if isinstance(part, str) else part.shown:
             is_spaced = text[end].isspace()
     return result
+
+
+def _spans_around(codes, pairs):
+    """Returns for each code the number of the code that opens the span around it, or None."""
+    above: list[int] = []
+    around = []
+    for number, taken in enumerate(codes):
+        if number in pairs and taken.code.role is Role.CLOSE:
+            above.pop()
+        around.append(above[-1] if above else None)
+        if number in pairs and taken.code.role is Role.OPEN:
+            above.append(number)
+    return around
 
 
 class _Left:
@@ -287,12 +329,14 @@ class _Left:
         return self._left[copy] + max(place - self._ends[copy], 0)
 
 
-def _occurrences(text, shown, is_name=False):
+def _occurrences(text, shown):
     """Returns the start and end of each copy of a shown text, or of a name, in a text."""
     spans, place, length = [], 0, len(shown)
+    begins, ends = shown[:1].isdigit(), shown[-1:].isdigit()
     while (place := text.find(shown, place)) >= 0:
         end = place + length
-        if not (is_name and text[end : end + 1].isdigit()):  # "X1" is no part of "X12".
+        is_part = ends and text[end : end + 1].isdigit()  # "X1" is no part of "X12".
+        if not is_part and not (begins and place and text[place - 1].isdigit()):
             spans.append((place, end))
         place = end
     return spans
@@ -306,25 +350,34 @@ def _spans(codes, pairs, copies, places, left):
         if taken.code.role is Role.CLOSE:
             above.pop()
             continue
-        closing, spaced = None, (False, False)
+        closing, spaced, has_text = None, (False, False), False
         if taken.code.role is Role.OPEN:
-            closing = codes[pairs[number]].code
-            start, end = places.span(taken.start, codes[pairs[number]].start)
+            behind = codes[pairs[number]]
+            closing, has_text = behind.code, behind.start > taken.end
+            if pairs[number] == number + 1 and not has_text:  # It has a place like one code.
+                spaced = taken.spaced[0], behind.spaced[1]
+            start, end = places.span(taken.start, behind.start)
         elif number in copies:
             start = end = copies[number][0]
         else:
             start = end = places.point(taken.start)
             spaced = taken.spaced
-        span = _Span(taken.code, closing, left.place(start), left.place(end), [], spaced)
+        place, stop = left.place(start), left.place(end)
+        span = _Span(taken.code, closing, place, stop, [], spaced, has_text)
         above[-1].append(span)
         if closing:
             above.append(span.children)
     return roots
 
 
-def _resolve(roots: list[_Span], length: int):
-    """Moves spans so that none overlaps a neighbour or an end of the span around it."""
-    waiting = [(roots, 0, length)]
+def _resolve(roots: list[_Span], text: str):
+    """Moves spans so that none overlaps a neighbour or an end of the span around it.
+
+    White space at the ends of a span is moved out of it, up to what is in the span. A span that
+    would lose its text, such as that of a link, gets a word beside its place.
+    """
+    words = word_spans(text)
+    waiting = [(roots, 0, len(text))]
     while waiting:
         spans, first, last = waiting.pop()
         for span in spans:
@@ -338,7 +391,79 @@ def _resolve(roots: list[_Span], length: int):
             if following and following.start > span.start:
                 span.end = min(span.end, following.start)
             done = span.end
-            waiting.append((span.children, span.start, span.end))
+            if span.closing:
+                _strip(span, text)
+        if any(map(_is_bare, spans)):
+            _give_words(spans, _Words(words, first, last))
+        waiting += [(span.children, span.start, span.end) for span in spans if span.children]
+
+
+def _strip(span, text):
+    """Moves white space at the ends of a span out of it, up to codes in the span."""
+    alone = [child.start for child in span.children if child.closing is None]
+    first, last = min(alone, default=span.end), max(alone, default=span.start)
+    while span.start < min(first, span.end) and text[span.start].isspace():
+        span.start += 1
+    while max(last, span.start) < span.end and text[span.end - 1].isspace():
+        span.end -= 1
+
+
+def _is_bare(span):
+    """Returns whether the translation has no text for a span that had some."""
+    return (
+        span.has_text
+        and span.start == span.end
+        and not any(child.opening.shown or child.has_text for child in span.children)
+    )
+
+
+class _Words:
+    """The words of a text between two places, which are given to spans."""
+
+    def __init__(self, words: Sequence[tuple[int, int]], first: int, last: int):
+        begin = bisect.bisect_left(words, (first, first))
+        stop = bisect.bisect_right(words, (last, last))
+        self.spans = [word for word in words[begin:stop] if word[1] <= last]
+
+    def near(self, place: int) -> Iterator[tuple[int, int]]:
+        """Yields some words, those nearest to a place first."""
+        ahead = bisect.bisect_left(self.spans, (place, place))
+        for step in range(_MOST_STEPS):
+            for number in (ahead + step, ahead - 1 - step):
+                if 0 <= number < len(self.spans):
+                    yield self.spans[number]
+
+
+def _give_words(spans, words):
+    """Gives each bare span a word that no other has, or the last one of its neighbour."""
+    held = sorted((s for s in spans if s.closing and s.end > s.start), key=lambda s: s.start)
+    starts = [span.start for span in held]
+
+    def holder(start, end):
+        number = bisect.bisect_left(starts, end) - 1
+        return held[number] if number >= 0 and held[number].end > start else None
+
+    for span in filter(_is_bare, spans):
+        near = [*words.near(span.start)]
+        word = next((word for word in near if not holder(*word)), None)
+        if word is None and (word := _last_word(near, holder)):
+            other = holder(*word)
+            other.end = max(other.start, word[0])
+        if word:
+            span.start, span.end = word
+            number = bisect.bisect_left(starts, span.start)
+            starts.insert(number, span.start)
+            held.insert(number, span)
+    spans.sort(key=lambda span: (span.start, span.end))
+
+
+def _last_word(near, holder):
+    """Returns a word at the end of a span that has others before it, or None."""
+    for start, end in near:
+        other = holder(start, end)
+        if other.start < start and other.end <= end:
+            return start, end
+    return None
 
 
 class _Assembly:
@@ -360,6 +485,9 @@ class _Assembly:
         self._add_text(place)
         if spaced[0] or (self._needs_space and code.role is Role.ALONE):
             self._add_space()
+        elif self._needs_space and code.role is Role.OPEN and _begins_word(self._text, place):
+            self._append(" ")  # Emphasis of Markdown does not begin with a space.
+            self._needs_space = False
         self._append(code)
         self._needs_space = self._needs_space or spaced[1]
 
@@ -372,7 +500,7 @@ class _Assembly:
         if self._done >= place:
             return
         text, self._done = self._text[self._done : place], place
-        if self._needs_space and text[0] not in _CLOSING and not text[0].isspace():
+        if self._needs_space and _begins_word(text, 0):
             self._append(" ")
         self._needs_space = False
         self._append(text)
@@ -391,6 +519,12 @@ class _Assembly:
             self.parts.insert(self._spans, " ")
             self._has_space = True
             self._spans += 1
+
+
+def _begins_word(text, place):
+    """Returns whether a text goes on at a place with something that needs a space before it."""
+    following = text[place : place + 1]
+    return bool(following) and following not in _CLOSING and not following.isspace()
 
 
 def _is_markup(part):

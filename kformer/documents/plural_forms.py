@@ -10,7 +10,8 @@ _SLAVIC = "n%10>=2 && n%10<=4 && (n%100<12 || n%100>14)"
 _RULES = {
     "nplurals=1; plural=0;": "bo dz id ii ja jv km ko lo ms my sah su th to vi yo yue zh",
     "nplurals=2; plural=(n > 1);": (
-        "ak am as bho bn csw doi fa ff fr gu guw hi hy kab kn kok ln mg nso pa pcm pt si tg ti wa zu"
+        "ak am as bho bn csw doi fa ff fr gu guw hi hy kab kn kok ln mg nso pa pcm pt si tg ti wa "
+        "zu"
     ),
     "nplurals=2; plural=(n != 1);": "pt_pt",  # Of most languages, but not of "pt".
     "nplurals=2; plural=(n%10==4 || n%10==6 || n%10==9);": "ceb fil tl",

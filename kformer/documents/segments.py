@@ -10,7 +10,7 @@ import enum
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kformer.text.paragraphs.marks import has_letter
 
@@ -24,10 +24,17 @@ class Role(enum.Enum):
 
 
 class Chunk(NamedTuple):
-    """A part of a translated segment: text that must still be escaped, or markup."""
+    """A part of a translated segment: text that must still be escaped, or markup.
+
+    Attributes:
+        content: Its characters.
+        is_code: Whether they are characters of the document.
+        code: The code that they are; None for text.
+    """
 
     content: str
     is_code: bool = False
+    code: "Code | None" = None
 
 
 Write = Callable[[list[Chunk]], str]
@@ -48,6 +55,7 @@ class Code:
         is_text: Whether it is a placeholder in the text, which is escaped like text.
         is_amount: Whether it is text that the translator writes, and stands for itself only if a
             translation lacks its digits.
+        is_changed: Whether a translation has other characters for it than the document.
     """
 
     pieces: tuple["str | Segment | Code", ...]
@@ -57,11 +65,17 @@ class Code:
     share: float | None = None
     is_text: bool = False
     is_amount: bool = False
+    is_changed: bool = False
 
     @property
     def raw(self) -> str:
         """Its characters in the document."""
         return "".join(raw_of(self.pieces))
+
+    @property
+    def alone(self) -> Self:
+        """The same code, but standing alone."""
+        return dataclasses.replace(self, role=Role.ALONE)
 
     @property
     def has_segments(self) -> bool:
@@ -185,6 +199,7 @@ class SegmentBuilder:
         writer: Returns the `Write` of a segment for its raw characters.
         collapse: Whether white space of any length is a space.
         ordered: Whether the codes of a segment must keep their order.
+        number: Returns the number of the paragraph that is read; None for lines, which are counted.
     """
 
     def __init__(
@@ -194,9 +209,10 @@ class SegmentBuilder:
         writer: Callable[[str], Write],
         collapse: bool = False,
         ordered: bool = False,
+        number: Callable[[], int] | None = None,
     ):
         self._document, self._unescape, self._writer = document, unescape, writer
-        self._collapse, self._ordered = collapse, ordered
+        self._collapse, self._ordered, self._number = collapse, ordered, number
         self._items: list[_SegmentPart] = []
         self._hidden: _Hidden | None = None  # Behind the items.
         self._output: list[Piece] = []
@@ -206,14 +222,21 @@ class SegmentBuilder:
     def within(self, place: int) -> "SegmentBuilder":
         """Returns a builder for an element that begins at a place, inside a segment."""
         builder = SegmentBuilder(
-            self._document, self._unescape, self._writer, self._collapse, self._ordered
+            self._document,
+            self._unescape,
+            self._writer,
+            self._collapse,
+            self._ordered,
+            self._number,
         )
         builder._line, builder._counted = self.line(place), place
         builder._done = place
         return builder
 
     def line(self, place: int) -> int:
-        """Returns the number of the line of a place."""
+        """Returns the number of the line of a place, or that of the paragraph."""
+        if self._number:
+            return self._number()
         if place < self._counted:
             return self._line - self._document.count("\n", place, self._counted)
         self._line += self._document.count("\n", self._counted, place)
@@ -252,8 +275,16 @@ class SegmentBuilder:
         shown: str = "",
         segments: Iterable[Segment] = (),
         share: float | None = None,
+        written: str | None = None,
     ):
-        """Adds a code; `segments` are its attributes that are translated."""
+        """Adds a code.
+
+        Args:
+            start, end: Its place.
+            role, name, shown, share: As for `Code`.
+            segments: Its attributes that are translated.
+            written: Its characters in a translation, if they are others.
+        """
         self._add_hidden()
         if len(self._items) >= MOST_PARTS:
             raise ValueError(
@@ -261,9 +292,14 @@ class SegmentBuilder:
                 f"Received: one with more, up to line {self.line(start):,}."
             )
         segments = tuple(segments)
-        pieces = self._pieces(start, end, segments)
+        pieces = self._pieces(start, end, segments) if written is None else (written,)
         self._items.append(
-            _SegmentPart(start, end, Code(pieces, role, name, shown, share), segments)
+            _SegmentPart(
+                start,
+                end,
+                Code(pieces, role, name, shown, share, is_changed=written is not None),
+                segments,
+            )
         )
 
     def hidden(self, start: int, end: int, shown: str = ""):
@@ -287,7 +323,10 @@ class SegmentBuilder:
     def end_segment(self):
         """Ends the segment: a tag of a block, or a line break, follows."""
         items = self._take_items()
-        first, last = _bounds(items)
+        parts = [item.part for item in items]
+        for place in crossing_marks(parts):
+            items[place].part = parts[place] = parts[place].alone
+        first, last = bounds(parts)
         inside = items[first:last]
         if not any(isinstance(item.part, str) and has_letter(item.part) for item in inside):
             first = last = len(items)
@@ -296,7 +335,7 @@ class SegmentBuilder:
         if first < last:
             start, end = inside[0].start, inside[-1].end
             raw = self._document[start:end]
-            parts = tuple(_merged(item.part for item in inside))
+            parts = tuple(merged(item.part for item in inside))
             line = self.line(start)
             write = self._writer(raw)
             self._emit_all([Segment(start, line, raw, parts, write, self._ordered)])
@@ -306,7 +345,7 @@ class SegmentBuilder:
     def collect(self) -> tuple[str | Code, ...]:
         """Returns the parts that were added, for a segment elsewhere, instead of ending one."""
         items = self._take_items()
-        return tuple(_merged(item.part for item in items))
+        return tuple(merged(item.part for item in items))
 
     def emit(self, segments: Iterable[Segment]):
         """Emits segments that were made elsewhere, such as the attributes of a block's tag."""
@@ -349,7 +388,7 @@ def paired(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _merged(parts):
+def merged(parts: Iterable[str | Code]) -> Iterator[str | Code]:
     """Yields parts, neighbouring texts as one."""
     texts: list[str] = []
     for part in parts:
@@ -387,12 +426,51 @@ def partners(parts: Sequence[Code | str]) -> tuple[dict[int, int], bool]:
     return pairs, is_nested and not opened
 
 
-def _bounds(items):
-    """Returns the first item of a segment, and the place after its last one.
+MARK = "mark "
+"""The beginning of the name of codes that are the ends of a range, such as a bookmark.
+
+Ranges need not nest with other spans. Those that do not are two codes that stand alone."""
+
+
+def crossing_marks(parts: Sequence[str | Code]) -> set[int]:
+    """Returns the places of the ends of ranges that are not nested with the other spans."""
+    opened: list[tuple[int, int]] = []  # The place of an open code, and the spans up to it.
+    where: dict[str, list[int]] = {}  # The numbers of the open codes by name.
+    alone: set[int] = set()
+
+    def end(first):
+        for place, _ in opened[first:]:
+            where[parts[place].name].pop()
+            alone.update([place] * _is_mark(parts[place]))
+        del opened[first:]
+
+    for place, part in enumerate(parts):
+        if isinstance(part, str) or part.role is Role.ALONE:
+            continue
+        spans = opened[-1][1] if opened else 0
+        numbers = where.setdefault(part.name, [])
+        if part.role is Role.OPEN:
+            numbers.append(len(opened))
+            opened.append((place, spans + (not _is_mark(part))))
+        elif not numbers or (_is_mark(part) and opened[numbers[-1]][1] < spans):
+            alone.update([place] * _is_mark(part))
+        else:
+            end(numbers[-1] + 1)
+            numbers.pop()
+            opened.pop()
+    end(0)
+    return alone
+
+
+def _is_mark(code):
+    return code.name.startswith(MARK)
+
+
+def bounds(parts: Sequence[str | Code]) -> tuple[int, int]:
+    """Returns the first part of a segment, and the place after its last one.
 
     White space and codes at its ends are no part of it, so that a translation cannot move them.
     """
-    parts = [item.part for item in items]
     pairs, _ = partners(parts)
     inside = [*itertools.accumulate((not _is_outside(part) for part in parts), initial=0)]
     first, last = 0, len(parts)
@@ -406,7 +484,7 @@ def _bounds(items):
             first += 1
         elif _is_outside(parts[last - 1]) or (_is_end(parts[last - 1]) and last - 1 not in pairs):
             last -= 1
-        elif pairs.get(first) == last - 1:
+        elif pairs.get(first) == last - 1 and not parts[last - 1].is_changed:
             first, last = first + 1, last - 1
         elif (end := pairs.get(first, first)) > first and is_empty(first, end):
             first = end + 1
@@ -420,7 +498,7 @@ def _bounds(items):
 def _is_outside(part):
     """Returns whether a part is white space, or a code without text, between the others."""
     if isinstance(part, str):
-        return part.isspace()
+        return not part.strip()
     return part.role is Role.ALONE and not part.shown and part.share is None
 
 

@@ -66,6 +66,7 @@ class WordPlaces:
         lengths = itertools.accumulate((len(words.source) for words in self._sentences), initial=0)
         self._firsts = [*lengths]
         self._copies: dict[tuple[int, str], tuple[int, int] | None] = {}
+        self._by_text: dict[str, tuple[list[int], list[int]]] | None = None
         self._targets = functools.cache(self._target_of)
         bare = source.strip()
         self._first = source.index(bare) if bare else len(source)
@@ -75,21 +76,33 @@ class WordPlaces:
         """Returns the place in the translation of the source's characters from start to end."""
         first = bisect.bisect_right(self._ends, start)
         last = bisect.bisect_left(self._starts, end)
+        if (copied := self._copied(start, end)) is not None:
+            return copied
         if first >= last:
             point = self.point(start)
             return point, point
-        if (copied := self._copied(start, end)) is not None:
-            return copied
+        if last - first == 1 and (within := self._in_word(first, start, end)):
+            return within
         begin, stop = len(self._target), 0
         for number in range(self._words[first][2], self._words[last - 1][2] + 1):
             base, behind = self._firsts[number : number + 2]
             indices = max(first, base) - base, min(last, behind) - 1 - base
             target_begin, target_stop = self._targets(number, *indices)
             begin, stop = min(begin, target_begin), max(stop, target_stop)
-        if marks := _marks(self._source, start, self._starts[first]):
-            begin = max(begin - marks, _before_marks(self._target, begin))
-        if marks := _marks(self._source, self._ends[last - 1], end):
-            stop = min(stop + marks, _behind_marks(self._target, stop))
+        return self._with_marks(start, end, first, last, begin, stop)
+
+    def _with_marks(self, start, end, first, last, begin, stop):
+        """Returns a place of words with the marks, such as brackets, that the source has there."""
+        before = self._source[max(start, self._starts[first] - _MOST_MARKS) : self._starts[first]]
+        if (marks := before.lstrip()) and self._target.endswith(marks, 0, begin):
+            begin -= len(marks)
+        elif marks:
+            begin = max(begin - _number_of(marks), _before_marks(self._target, begin))
+        behind = self._source[self._ends[last - 1] : min(end, self._ends[last - 1] + _MOST_MARKS)]
+        if (marks := behind.rstrip()) and self._target.startswith(marks, stop):
+            stop += len(marks)
+        elif marks:
+            stop = min(stop + _number_of(marks), _behind_marks(self._target, stop))
         return begin, stop
 
     def point(self, place: int) -> int:
@@ -102,6 +115,8 @@ class WordPlaces:
         behind = bisect.bisect_right(self._ends, place) - 1  # The last word that ends before it.
         ahead = bisect.bisect_left(self._starts, place)  # The first word that begins after it.
         if behind + 1 < ahead:  # It is within a word.
+            if same := self._in_word(behind + 1, place, place):
+                return same[0]
             start, end = self._span_of(behind + 1)
             middle = sum(self._words[behind + 1][:2]) / 2
             return start if place < middle else end
@@ -119,6 +134,38 @@ class WordPlaces:
         if self._target.endswith(gap, 0, start):
             return start - len(gap)
         return _before_dashes(self._target, start) if gap.strip() else start
+
+    def _in_word(self, word, start, end):
+        """Returns the place of a part of a word in its translation, if that has the same part.
+
+        So the 2 of "CO2" is in "CO2" again, whatever else has a 2.
+        """
+        first, behind = self._words[word][:2]
+        if start <= first and end >= behind:
+            return None
+        text, target = self._source[first:behind], self._target
+        target_first, target_behind = self._span_of(word)
+        if target[target_first:target_behind] != text:
+            mine, others = self._same_words(text)
+            if len(mine) != len(others):
+                part = self._source[start:end]
+                at = target.find(part, target_first, target_behind) if part else -1
+                return (at, at + len(part)) if at >= 0 else None
+            target_first = others[mine.index(first)]
+        return target_first + max(start - first, 0), target_first + min(end, behind) - first
+
+    def _same_words(self, text):
+        """Returns where the words of the source, and of the target, are this text."""
+        if self._by_text is None:
+            self._by_text = {}
+            sides = (
+                (0, self._source, [word[:2] for word in self._words]),
+                (1, self._target, [span for words in self._sentences for span in words.target]),
+            )
+            for side, whole, spans in sides:
+                for start, end in spans:
+                    self._by_text.setdefault(whole[start:end], ([], []))[side].append(start)
+        return self._by_text.get(text, ([], []))
 
     def _span_of(self, word):
         _, _, number, index = self._words[word]
@@ -202,10 +249,9 @@ _MARKS = ".,;:!?…)]}»”’\"'%"
 _MOST_MARKS = 100  # Beside a word, that are looked at.
 
 
-def _marks(text, start, end):
+def _number_of(marks):
     """Returns how many marks, such as brackets, a translation may have for those of a text."""
-    marks = text[start : min(end, start + _MOST_MARKS)].replace("…", "...")
-    return sum(not character.isspace() for character in marks)
+    return sum(not character.isspace() for character in marks.replace("…", "..."))
 
 
 def _before_marks(text, place):

@@ -6,20 +6,27 @@ has for them; other names have no prefix.
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 from xml.parsers import expat
 
-from kformer.documents.segments import Write, escaping
+from kformer.documents.segments import Chunk, Segment, Write, escaping
+from kformer.text.paragraphs.marks import has_letter
 
 MOST_LEVELS = 1000  # Of open elements.
 ENCODING_ERRORS = "xmlcharrefreplace"
 PREFIXES = {
+    "http://schemas.openxmlformats.org/drawingml/2006/main": "a:",
+    "http://purl.oclc.org/ooxml/drawingml/main": "a:",
+    "http://purl.org/dc/elements/1.1/": "dc:",
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main": "w:",
     "http://purl.oclc.org/ooxml/wordprocessingml/main": "w:",
     "urn:oasis:names:tc:opendocument:xmlns:text:1.0": "text:",
     "urn:oasis:names:tc:opendocument:xmlns:office:1.0": "office:",
+    "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg:",
 }
+_ATTRIBUTE = re.compile(r"\s([\w.:-]++)\s*+=\s*+(\"[^\"<]*+\"|'[^'<]*+')")
+_FILE_NAME = re.compile(r"\S++")  # Such as "image1.png".
 _DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([\w.:-]+)")
 _BLOCK = 2**16  # Bytes that are parsed at once.
 _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(\w+));")
@@ -198,3 +205,25 @@ def xml_writer(raw: str) -> Write:
 def cdata_writer(_raw: str) -> Write:
     """Returns the `Write` of a segment in a CDATA section."""
     return escaping(lambda text: text.replace("]]>", "]]]]><![CDATA[>"))
+
+
+def xml_attribute_segments(
+    text: str, tag: XmlToken, names: Collection[str], line: int
+) -> Iterator[Segment]:
+    """Yields the segments of the attributes of a tag that have these names and are text."""
+    for match in _ATTRIBUTE.finditer(text, tag.start, tag.end):
+        value = xml_unescape(match[2][1:-1])
+        is_name = _FILE_NAME.fullmatch(value) and "." in value
+        if match[1] in names and has_letter(value) and not is_name:
+            yield Segment(match.start(2), line, match[2], (value,), _attribute_writer(match[2]))
+
+
+def _attribute_writer(raw):
+    escape, quote = xml_escape(raw), raw[0]
+    quoted = "&quot;" if quote == '"' else "&apos;"
+
+    def write(chunks: list[Chunk]):
+        text = "".join(escape(chunk.content).replace(quote, quoted) for chunk in chunks)
+        return quote + text.replace("\n", "&#10;") + quote
+
+    return write

@@ -5,6 +5,7 @@ import os
 import re
 import threading
 import time
+import tracemalloc
 import zipfile
 
 import pytest
@@ -165,6 +166,20 @@ def test_long_documents_take_linear_time(tmp_path, name, part):
     kformer.translate_document(path, list, tmp_path / f"output-{name}")
     assert time.process_time() - begun < 5
     assert (tmp_path / f"output-{name}").read_text() == path.read_text()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.html"])
+def test_a_line_without_markup_takes_little_memory(name):
+    def translate(texts):
+        return [text.upper() for text in texts]
+
+    line = b"A quick brown dog. " * 5000
+    translate_content(line[:100], name, translate)  # What is imported is no memory of a line.
+    tracemalloc.start()
+    translate_content(line, name, translate)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 25 * len(line)  # With the places of all words, it would be 100 times.
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """`kformer translate` of a document, with a translator that needs no model."""
 
+from pathlib import Path
+
 import pytest
 
 import kformer.cli.answered_before
 import kformer.cli.translate
+from kformer.documents.lines_of_text import is_lines_of_text
 from kformer.inference.facts import ModelFacts
 from kformer.inference.splitting import SentenceTranslation, SplitTranslation
 from kformer.text.tmx import read_tmx
@@ -102,6 +105,73 @@ def test_options_that_do_not_go_with_a_document_are_refused(refused, model, writ
     assert "regular expressions" in line
     line = refused("translate", model, "--input", written("b.json", "{"), "--output", "c.json")
     assert line.startswith("kformer: A document must be JSON. Received: ")
+
+
+FORMATS = (
+    "a.tex a.tmx a.ts a.ftl a.php a.ass a.rst a.adoc a.rtf a.pdf a.doc a.pptx a.xlsx a.yaml.gz "
+    "A.INI"
+)
+
+
+@pytest.mark.parametrize("name", FORMATS.split())
+def test_a_known_format_is_not_translated_line_by_line(command, refused, model, written, name):
+    file, output = written(name, "key = A dog\n"), written("old", "")
+    message = refused("translate", model, "--input", file, "--output", output)
+    assert message.startswith("kformer: A document must have one of the suffixes .txt, ")
+    assert message.endswith(f"--kind lines translates it line by line. Received: {str(file)!r}.")
+    if not name.endswith(".gz"):
+        result = command("translate", model, "--input", file, "--kind", "text", "--output", output)
+        assert (result.returncode, output.read_text()) == (0, "KEY = A DOG\n")
+
+
+LINES = "a a.txt train.de train.tok.pt_BR.gz a.src a.hyp.7 test.cs test.pl test.tr A.EN a.unknown"
+
+
+@pytest.mark.parametrize("name", LINES.split())
+def test_languages_and_unknown_suffixes_are_lines(written, name):
+    assert is_lines_of_text(written(name, "A dog runs.\n"))
+
+
+# Of ISO 639-1, those that are suffixes of a format, too.
+TWO_LETTERS = "as bs cs cu hr lb mk ml mo ms my pa pl ps rn sh sl so sv tr vi"
+
+
+@pytest.mark.parametrize("code", TWO_LETTERS.split())
+def test_a_code_of_a_language_is_no_format(code):
+    assert is_lines_of_text(Path(f"test.{code}"))
+
+
+STARTS = ("<?xml version", " \n<!DOCTYPE html>", "\ufeff<html>", "%PDF-1.7")
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_a_file_of_no_known_suffix_may_begin_like_a_format(written, start):
+    assert not is_lines_of_text(written("a.unknown", start))
+    assert is_lines_of_text(written("a.txt", start))
+
+
+def test_an_output_does_not_get_the_suffix_of_another_kind(refused, model, written, tmp_path):
+    page, text = written("a.html", PAGE), written("a.txt", "A dog")
+    before = sorted(tmp_path.iterdir())
+    for file, output in ((page, "b.docx"), (page, "b.pdf"), (page, "b.txt"), (text, "b.odt")):
+        message = refused("translate", model, "--input", file, "--output", tmp_path / output)
+        assert "must not have the suffix of another one. Received: output=" in message
+        with pytest.raises(ValueError, match="suffix of another one"):
+            kformer.translate_document(file, list, tmp_path / output)
+    assert sorted(tmp_path.iterdir()) == before
+    for output in ("b.htm", "b.de", "b", "b.HTML"):
+        kformer.translate_document(page, list, tmp_path / output)
+    odd = written("a.md", PAGE)
+    kformer.translate_document(odd, list, tmp_path / "b.md", kind="html")
+
+
+def test_lines_are_not_asked_of_a_server_or_a_runner_for_a_document(refused, model, written):
+    page = written("a.html", PAGE)
+    message = refused("request", "http://127.0.0.1:9", "--input", page)
+    assert "A request has lines of text: stdin is always lines" in message
+    options = ("--input", page, "--output", "b.html", "--runner", "DirectRunner")
+    message = refused("translate", model, *options)
+    assert "On a runner, lines of text are translated; --kind lines" in message
 
 
 def test_terms_of_a_glossary_are_not_looked_for_in_placeholders(written, tmp_path):

@@ -305,11 +305,10 @@ def test_markdown_keeps_the_marks_of_footnotes_alerts_and_definitions_and_reads_
     assert output == upper_but(GITHUB, *kept).replace("[^X Y]", "\\[^X Y]")
 
 
-def test_a_cell_of_markdown_that_is_not_found_is_reported(folder):
-    table = "| a | b |\n|-|-|\n| c\\|d | e |\n"
-    output, report = translated(folder, "a.md", table, upper)
-    assert output.decode() == table.replace("a", "A").replace("b", "B").replace("e", "E")
-    assert [(text.line, text.text) for text in report.unplaced] == [(3, "c|d")]
+def test_a_paragraph_of_markdown_that_is_not_found_is_reported(folder):
+    output, report = translated(folder, "a.md", "one\n\ntwo \0 three\n", upper)
+    assert output.decode() == "ONE\n\ntwo \0 three\n"
+    assert [text.line for text in report.unplaced] == [3]
 
 
 BLOCKS = st.sampled_from(

@@ -109,6 +109,8 @@ HOSTILE = {
     "html_text._NUMBER": [("", "&#", ""), ("&#", "0", "x"), ("&#", "1", "x"), ("", "&#00", "")],
     "html_text._RAW_ENDS": [("", "</title", ""), ("", "</", ""), ("", "</style ", "")],
     "html_text._REFERENCE": [("", "&", ""), ("&", "a", ""), ("", "&a", ""), ("", "&#1", "")],
+    "html_text._LANGUAGE": [("", "lang", ""), ("lang", " ", "")],
+    "html_text._SHOWN_TEMPLATE": [("<?php", " ", "x")],
     "html_text._TAG_NAME": [("", "<a", ""), ("<", "a", ""), ("", "</", "")],
     "html_text._XML": [
         (b"<?xml ", b"encoding", b""),
@@ -143,6 +145,24 @@ HOSTILE = {
         ("", '"a', ""),
     ],
     "markdown_text._ALT": [("", "![", ""), ("![", "a", ""), ("", "![a", "")],
+    "markdown_text._BEGINS_BLOCK": [("", "#", ""), ("", ":", ""), ("", "?", "")],
+    "markdown_text._BEGINS_ITEM": [("", "1", "")],
+    "markdown_text._MODULE": [
+        ("import ", "a", ""),
+        ("import a from '", "a", ""),
+        ("", "import '", ""),
+        ("export const a = ", "a", "\n"),
+        ("", "import 'a' ", "x"),
+        ("import 'a'", " ", "x"),
+        ("export const ", "a", ""),
+    ],
+    "markdown_text._TITLE": [
+        ("", " ", "x"),
+        ("", "a", "["),
+        ("a", " ", "{"),
+        ("a[", "a", ""),
+        ("a ", "a ", "\n"),
+    ],
     "markdown_text._BARE": [("", "\\*", ""), ("", "*", "")],
     "markdown_text._DEFINITION": [("", " ", "x"), (":", " ", "x"), ("", ": ", "")],
     "markdown_text._ESCAPED": [("", "\\", ""), ("", "\\a", "")],
@@ -153,8 +173,15 @@ HOSTILE = {
     ],
     "markdown_text._IN_LINE": [("", "a", "")],
     "markdown_text._LINES": [("", "a", ""), ("", "\r", ""), ("", "\n", "")],
-    "markdown_text._MARK": [("", "[^", ""), ("[^", "a", ""), ("[!", "a", ""), ("", "[!a", "")],
-    "markdown_text._MARKUP": [("", "*", "")],
+    "markdown_text._MARK": [
+        ("", "[^", ""),
+        ("[^", "a", ""),
+        ("[!", "a", ""),
+        ("", "[!a", ""),
+        ("", "{#", ""),
+        ("", ":a", ""),
+    ],
+    "markdown_text._MARKUP": [("", "*", ""), ("", "<", ""), ("", "&", ""), ("&", "a", "")],
     "markdown_text._TAG": [("<", "a", ""), ("", "<a", "")],
     "markdown_text._TASK": [("", "[x]", ""), ("", "[ ", "")],
     "marks.DOTS": [(".", " ", "x"), (". ", ".", "x"), ("", ". ..", "x"), ("", ". ", "x")],
@@ -181,6 +208,17 @@ HOSTILE = {
     "numbers._MARK": [("", ",", "x")],
     "numbers._NUMBER": [("", "1", "x"), ("", "1'", "."), ("", "1 000 ", "x"), ("", " 000", "x")],
     "numbers._SPACE": [SPACES],
+    "runs_of_text._EMPTY": [("", "<rPr", ""), ("<rPr", " ", ""), ("<", "a", "")],
+    "runs_of_text._INVISIBLE": [
+        ("", "<lang ", ""),
+        ("<lang ", "a", ""),
+        ("", " ", "x"),
+        ('lang="', "a", ""),
+        ("", " lang=", ""),
+        ("<", "a", ""),
+    ],
+    "runs_of_text._PREFIX": [("<", "a", ""), ("<", "a.", "")],
+    "runs_of_text._SUPERSCRIPT": [("", "vertAlign ", ""), ("vertAlign ", "a", "")],
     "segments._SPACES": [SPACES],
     "sentence_splitting.BEGINNING": [
         (". ", "(", "1"),
@@ -214,6 +252,8 @@ HOSTILE = {
     "string_catalogs._LINE_END": [("", "\n", ""), ("", "a", "")],
     "subtitles._BLOCK": [("NOTE", " ", "\n"), ("", "NOTE ", "")],
     "subtitles._CODE": [("", "<", ""), ("", "<a", ""), ("", "{\\", ""), ("", "{", "")],
+    "subtitles._LETTER": [("", "a", "")],
+    "subtitles._LETTERS": [("", "a", "1")],
     "subtitles._SPEAKER": [
         SPACES,
         ("", "<a>", "x"),
@@ -264,12 +304,15 @@ HOSTILE = {
     "forced_terms._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "forced_terms._RUN": [("", "a", ""), ("", "a ", ""), ("", "犬", "")],
     "word_documents._TEXTS": [("word/header", "1", "x")],
-    "word_documents._TEXT_TAG": [
-        ("", "<t ", ""),
+    "word_documents._HAS_TEXT": [("", "<a", ""), ("<", "a", ""), ("<", "a.", "")],
+    "word_documents._LANGUAGE": [
         ("<", "a", ""),
-        ("<t ", "a", ""),
-        ("", "<w:t>", "x"),
+        ("", "<lang ", ""),
+        ("<lang ", "a ", ""),
+        ("<rPr ", "a:", ""),
+        ('<rPr lang="', "a", ""),
     ],
+    "word_documents._HEXADECIMAL": [("", "a", "x")],
     "word_places._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "word_places._WORD": [("", "a", ""), ("", "a-", ""), ("", "-", ""), ("", "a'", "")],
     "xliff._BREAK": [("<br", " ", ""), ("<br", "/", "")],
@@ -284,6 +327,14 @@ HOSTILE = {
     ],
     "xliff._VALUE": [("INTERPOLATION_", "1", "x")],
     "xliff._PREFIX": [("<", "a", ""), ("<", "a.", "")],
+    "xml_tokens._ATTRIBUTE": [
+        ("", " ", ""),
+        (" ", "a", ""),
+        (" a", " ", ""),
+        (' a="', "a", ""),
+        ("", ' a="', ""),
+    ],
+    "xml_tokens._FILE_NAME": [("", "a", " ")],
     "xml_tokens._ANY_TAG": [("", "<", ""), ("", "<a", "")],
     "xml_tokens._DECLARATION": [
         (b"<?xml ", b"encoding ", b""),
@@ -306,6 +357,11 @@ HOSTILE = {
         ("`a <", "a", ""),
         ("", "` <", ""),
     ],
+    "declared_languages._TAG": [("aa", "-bb", "!"), ("", "a", ""), ("aa-", "b", "!")],
+    "open_documents._FORMAT": [("<", "a", ""), ("", "<text-properties ", ""), ("<", "a:", "")],
+    "open_documents._LANGUAGE": [("<", "a", ""), ("<language>", "a", ""), ("", "<a", "")],
+    "open_documents._LANGUAGE_OF_FORMAT": [("", " fo:language=", ""), (' fo:language="', "a", "")],
+    "presentations._TEXTS": [("ppt/slides/slide", "1", "x")],
     "placeholders._TAG": [("<", "a", ""), ("<a", " ", ""), ("<a", "/", ""), ("", "<a/", "")],
     "placeholders.keep_pattern": [
         ("", part, end)
@@ -486,10 +542,16 @@ def xliff(part, before="", behind=""):
     return "a.xlf", lambda n: f"<xliff><file><body>{before}{part * n}{behind}</body></file></xliff>"
 
 
+RUN = "<w:r><w:t> A dog</w:t></w:r>"
+
+
+FIELD = "".join(f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>{RUN}' for kind in ("begin", "end"))
+
+
 def docx(part):
     head, end = (
-        f'<w:document xmlns:w="{W}"><w:p><w:t>A dog</w:t>',
-        "<w:t>b</w:t></w:p></w:document>",
+        f'<w:document xmlns:w="{W}"><w:p>{RUN}',
+        f"{RUN}</w:p></w:document>",
     )
     return "a.docx", lambda n: zipped("word/document.xml", f"{head}{part * n}{end}")
 
@@ -544,8 +606,17 @@ LOOPS = {  # Name and content of a document for a number, and a number that take
         100,
     ),
     "empty runs": (*docx("<w:r/>"), 500),
-    "runs of text": (*docx("<w:t> A dog</w:t>"), 100),
-    "paragraphs": (*docx("</w:p><w:p><w:t>a</w:t>"), 100),
+    "runs of text": (*docx(RUN), 100),
+    "runs of two formats": (*docx(f"{RUN}<w:r><w:rPr><w:b/></w:rPr><w:t>a</w:t></w:r>"), 50),
+    "links of docx": (*docx(f"<w:hyperlink>{RUN}</w:hyperlink>"), 50),
+    "fields": (*docx(FIELD), 50),
+    "fields that do not end": (*docx(FIELD[: len(FIELD) // 2]), 50),
+    "bookmarks that do not end": (*docx('<w:bookmarkStart w:id="1"/>'), 200),
+    "bookmarks that cross": (
+        *docx('<w:bookmarkStart w:id="1"/><w:ins><w:bookmarkEnd w:id="1"/></w:ins>'),
+        100,
+    ),
+    "paragraphs": (*docx("</w:p><w:p><w:r><w:t>a</w:t></w:r>"), 100),
     "notes": (*odt("", "<t:note/>"), 500),
     "paragraphs of notes": (*odt("", "<t:note><t:p>a</t:p></t:note>"), 50),
     "a long message": ("a.po", lambda n: 'msgid ""\n' + '"a"\n' * n + 'msgstr ""\n', 500),

@@ -220,3 +220,45 @@ def test_a_placeholder_is_there_once_whatever_the_answer_is(tmp_path, answer):
         tmp_path, "a.html", "<p>Hello <b>you</b>, {name}!", lambda texts: [answer] * len(texts)
     )
     assert output.count(b"{name}") == output.count(b"<b>") == output.count(b"</b>") == 1
+
+
+def reverse(texts):
+    return [" ".join(reversed(text.split())) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("Click <svg><path d=x/><title>I</title></svg> to go", "go <svg>{0}</svg> to Click"),
+        ("The <math><mi>x</mi><mo>+</mo></math> is red", "red is <math>{0}</math> The"),
+        ("Press <button>Save it</button> now", "now <button>it Save</button> Press"),
+        ("Press <my-icon></my-icon> now", "<my-icon></my-icon> now Press"),
+        ("Hello <%=a>b%> you", "you <%=a>b%> Hello"),
+    ],
+)
+def test_what_is_drawn_or_pressed_is_a_part_of_the_sentence(page, expected):
+    inner = re.search("<(?:svg|math)>(.*)</", page)
+    new, _ = kformer.translate_markup(f"<p>{page}</p>", reverse)
+    assert new == f"<p>{expected.format(inner[1] if inner else '')}</p>"
+
+
+def test_an_element_of_the_page_with_text_is_a_block():
+    page = "<my-card>One two</my-card><my-card>three four</my-card>"
+    new, _ = kformer.translate_markup(page, reverse)
+    assert new == "<my-card>two One</my-card><my-card>four three</my-card>"
+
+
+def test_readings_and_names_of_icons_are_not_translated():
+    page = '<p>The <ruby>dog<rt>inu</rt></ruby> <i class="material-icons">home</i></p>'
+    assert kformer.translate_markup(page, upper)[0] == page.replace("The", "THE").replace(
+        "dog", "DOG"
+    )
+
+
+def test_xhtml_has_numbers_for_spaces_and_scripts_without_an_end():
+    page = '<?xml version="1.0"?><p title="a b">x y<script src="a"/></p><p>z</p>'
+    new, _ = kformer.translate_markup(
+        page, lambda texts: [text.replace(" ", "\xa0") for text in texts]
+    )
+    assert new == page.replace("a b", "a&#160;b").replace("x y", "x&#160;y")
+    assert kformer.translate_markup(page, upper)[0].endswith("<p>Z</p>")
