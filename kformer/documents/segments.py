@@ -50,7 +50,7 @@ class Code:
             them stand inside a placeholder, such as the end of a run of Word in `{{ na|me }}`.
         role: `Role`.
         name: Opening and closing codes of one name belong together.
-        shown: The text that the translator reads in its place.
+        shown: The text that the translator reads in its place; a space for a break.
         share: For a code that divides a translation: the share of the text before it, from 0 to 1.
         is_text: Whether it is a placeholder in the text, which is escaped like text.
         is_amount: Whether it is text that the translator writes, and stands for itself only if a
@@ -76,6 +76,11 @@ class Code:
     def alone(self) -> Self:
         """The same code, but standing alone."""
         return dataclasses.replace(self, role=Role.ALONE)
+
+    @property
+    def is_break(self) -> bool:
+        """Whether it is read as a space, such as a line break, and takes the place of a space."""
+        return self.share is None and self.shown.isspace()
 
     @property
     def has_segments(self) -> bool:
@@ -499,7 +504,7 @@ def _is_outside(part):
     """Returns whether a part is white space, or a code without text, between the others."""
     if isinstance(part, str):
         return not part.strip()
-    return part.role is Role.ALONE and not part.shown and part.share is None
+    return part.role is Role.ALONE and not part.shown.strip() and part.share is None
 
 
 def _is_end(part):
