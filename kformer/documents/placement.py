@@ -214,9 +214,10 @@ class TakenText:
         if len(by_shown) > _MOST_SHOWN:
             return {}
         places: dict[int, tuple[int, int]] = {}
+        all_sources = _all_occurrences(self.text, by_shown)
+        all_targets = _all_occurrences(translation, by_shown)
         for shown, numbers in by_shown.items():
-            sources = _occurrences(self.text, shown)
-            targets = _occurrences(translation, shown)
+            sources, targets = all_sources[shown], all_targets[shown]
             if len(sources) != len(targets):
                 continue
             starts = [start for start, _ in sources]
@@ -225,11 +226,6 @@ class TakenText:
                 index = bisect.bisect_left(starts, start)
                 if starts[index : index + 1] == [start]:
                     places[number] = targets[index]
-        last_end = 0
-        for number, (start, end) in sorted(places.items(), key=lambda item: item[1]):
-            if start < last_end:  # Two overlap.
-                del places[number]
-            last_end = max(last_end, end)
         return places
 
     def _within_spans(self, copies, places):
@@ -345,6 +341,20 @@ def _occurrences(text, shown):
             spans.append((place, end))
         place = end
     return spans
+
+
+def _all_occurrences(text, shown_texts):
+    """Returns the copies of each shown text; one that begins in that of another is none."""
+    spans = sorted(
+        (start, -end, shown) for shown in shown_texts for start, end in _occurrences(text, shown)
+    )
+    copies: dict[str, list[tuple[int, int]]] = {shown: [] for shown in shown_texts}
+    done = 0
+    for start, end, shown in spans:
+        if start >= done:
+            copies[shown].append((start, -end))
+            done = -end
+    return copies
 
 
 def _spans(codes, pairs, copies, places, left):

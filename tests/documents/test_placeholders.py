@@ -342,3 +342,10 @@ def test_breaks_glue_no_words_and_none_is_lost(words, random):
     breaks = re.compile("<br>|&nbsp;")
     assert sorted(breaks.findall(output)) == sorted(breaks.findall(text))
     assert sorted(breaks.sub(" ", output).split()) == sorted(breaks.sub(" ", text).split())
+
+
+def test_a_placeholder_is_not_sought_within_a_longer_one():
+    text = "at https://a.org or https://a.org/b, 100%% or %s, {a} or {a}{a}"
+    [(output, report)] = translate_markup([text], reversed_words, kind="text")
+    assert output == "{a}{a} or {a} %s, or 100%% https://a.org/b, or https://a.org at"
+    assert not report.unplaced
