@@ -15,6 +15,8 @@ from kformer.documents.xml_tokens import (
 
 __all__ = ["ENCODING_ERRORS", "declared_encoding", "read"]
 _STRINGS = {"string", "item"}
+_ARRAYS = {"string-array", "array", "plurals"}  # Items of a style, for instance, are values.
+_BREAK = "br"
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _CHARACTERS = {"n": "\n", "t": "\t"}
 _RESOURCE = re.compile(r"[@?][\w.:+/-]+")  # A reference such as "@string/name".
@@ -39,6 +41,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
         if token.kind == "start":
             attributes = token.attributes or {}
             kept = attributes.get("translatable") == "false" or (is_inside and token.name == "g")
+            kept = kept or (token.name == "item" and not _is_text(attributes, open_names[-1][0]))
             open_names.append((token.name, (is_translated or len(open_names) == 0) and not kept))
         elif token.kind == "end":
             open_names.pop()
@@ -48,6 +51,10 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             _add_text(builder, text, token, is_inside, is_translated)
         elif token.name in _STRINGS or not is_inside:
             builder.end_segment()
+        elif token.name == _BREAK and token.kind == "start" and is_translated:
+            builder.code(token.start, token.end, shown=" ")
+        elif token.name == _BREAK and token.kind == "end":
+            builder.hidden(token.start, token.end)
         elif token.kind in ("start", "end") and is_translated and open_names[-1][1]:
             role = Role.OPEN if token.kind == "start" else Role.CLOSE
             builder.code(token.start, token.end, role, token.name)
@@ -55,6 +62,11 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             builder.hidden(token.start, token.end)
         yield from builder.take()
     yield from builder.finish()
+
+
+def _is_text(attributes, parent):
+    """Returns whether an item with some attributes, of a parent element, is a text."""
+    return parent in _ARRAYS or attributes.get("type") == "string"
 
 
 def _switch(builder, token):

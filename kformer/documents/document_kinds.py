@@ -23,11 +23,13 @@ class ReadOptions(NamedTuple):
     Attributes:
         name: Name of the document, for messages.
         source_language, target_language: Such as "en" and "de"; None if they are not known.
+        fuzzy: Whether translations of gettext get its flag for what must be reviewed.
     """
 
     name: str
     source_language: str | None = None
     target_language: str | None = None
+    fuzzy: bool = False
 
 
 class DocumentKind(NamedTuple):

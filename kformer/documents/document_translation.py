@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kformer.arguments import as_texts, for_text_or_texts
+from kformer.arguments import as_texts, check_flag, for_text_or_texts
 from kformer.documents.asking import Answers, as_translator
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
@@ -15,7 +15,7 @@ from kformer.documents.document_report import DocumentTranslation, Unplaced
 from kformer.documents.lines_of_text import check_suffix_of_output
 from kformer.documents.placeholders import KeptPatterns, expanded, syntax_pattern
 from kformer.documents.placement import TakenText
-from kformer.documents.segments import Chunk, Code, InnerSegment, Piece, Segment
+from kformer.documents.segments import Chunk, Code, InnerSegment, Piece, Segment, plain_text
 from kformer.documents.translation_memories import MemoryWriter
 from kformer.files import Publication, check_another_file
 from kformer.inference.glossary import Glossary, check_glossary
@@ -39,6 +39,7 @@ def translate_document(
     progress: Callable[[int], object] | None = None,
     glossary: Glossary | Mapping[str, str] | None = None,
     options: SearchOptions | None = None,
+    fuzzy: bool = False,
 ) -> DocumentTranslation:
     """Translates a document into a file of the same kind.
 
@@ -62,6 +63,9 @@ def translate_document(
         glossary: `kformer.Glossary` of terms that have given translations, or a dict. Terms within
             what stays are ignored.
         options: `kformer.SearchOptions` of a translator that lets its caller choose them.
+        fuzzy: Whether translations of a gettext catalog are marked as fuzzy. Programs ignore fuzzy
+            ones until they are reviewed. XLIFF and string catalogs always have such a mark, which
+            programs do not heed.
 
     Returns:
         What was translated, and what could not be placed.
@@ -89,6 +93,7 @@ def translate_document(
     content, translator = read_document(path), as_translator(translator)
     work = _work(keep, translator, source_language, target_language, progress, glossary, options)
     options = _options(path, translator, source_language, target_language)
+    options = options._replace(fuzzy=check_flag("fuzzy", fuzzy))
     with Publication() as publication, contextlib.ExitStack() as files:
         if tmx is not None:
             memory = _opened(publication, tmx, files)
@@ -360,31 +365,41 @@ class _Work:
         if answer.flags:
             self._flags.append((segment.line, answer.flags))
         reason = segment.reason or ("" if answer.text.strip() else "its translation is empty")
-        if self.memory and not reason:
-            self.memory.add(taken.text, answer.taken.written(answer.text))
-        if not reason and not answer.is_unchanged:
+        if not reason and answer.is_unchanged:
+            self._remember(parts, parts)
+        elif not reason:
             try:
                 placed = _placed(answer, segment)
                 chunks = self._written_chunks(segment, placed)
             except Exception as error:  # A fault of this text must not cost the other ones.
                 reason = f"its markup could not be placed ({type(error).__name__})"
             else:
+                self._remember(parts, placed)
                 if all(encodable(chunk.content, *self.encoding) for chunk in chunks):
                     return chunks
                 reason = f"{self.encoding[0]} does not have all characters of its translation"
         if reason:
             self._unplaced.append(Unplaced(segment.line, taken.text, reason))
-        return self._as_it_was(segment, parts)
+        return self._as_it_was(segment, parts, has_failed=bool(reason))
 
-    def _as_it_was(self, segment, parts):
+    def _remember(self, parts, placed):
+        """Adds a text and its translation to the memory, with the placeholders of both."""
+        if self.memory:
+            self.memory.add(plain_text(parts), plain_text(placed))
+
+    def _as_it_was(self, segment, parts, has_failed=False):
         """Returns the chunks of a segment whose own text stays.
 
-        Its attributes, and the forms of its plurals, may change.
+        Its attributes, and the forms of its plurals, may change. A translation that failed is not
+        inserted: its place stays empty.
         """
         codes = [part for part in parts if isinstance(part, Code) and part.has_segments]
-        if segment.inserted:
-            return self._written_chunks(segment, parts)
-        if not codes:
+        if segment.inserted and not has_failed:
+            failures = len(self._unplaced)
+            chunks = self._written_chunks(segment, parts)
+            has_failed = len(self._unplaced) > failures  # In a form of a plural.
+            return self._original_chunks(segment) if has_failed else chunks
+        if segment.inserted or not codes:
             return self._original_chunks(segment)
         if any(code.is_text for code in codes):
             written = [*map(self._chunks_of, parts)]

@@ -1,4 +1,8 @@
-"""JSON: all strings but keys, and the values below keys that begin with "@", as in ARB files."""
+"""JSON: all strings but keys, and the values below keys that begin with "@", as in ARB files.
+
+Of the messages of a browser's extension and of FormatJS, only the texts are translated, not their
+descriptions. The `@@locale` of an ARB file becomes the target language, if that is known.
+"""
 
 import json
 import re
@@ -9,6 +13,11 @@ from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.segments import Chunk, Piece, Segment, Write
 from kformer.json_files import parse_json
 
+_LOCALE = "@@locale"
+_MESSAGES = {  # Keys of messages with a description: the text, and what may be beside it.
+    "message": {"description", "placeholders", "hash", "content"},
+    "defaultMessage": {"description", "id"},
+}
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
 
 
@@ -96,16 +105,34 @@ def json_write(raw: str) -> Write:
     return write
 
 
-def string_segment(text: str, value: JsonValue, line: int) -> Segment:
+def string_segment(text: str, value: JsonValue, line: int, syntax: str = "") -> Segment:
     """Returns the segment of a string."""
     assert value.text is not None  # `_strings` yields no other values.
     raw = text[value.start : value.end]
-    return Segment(value.start, line, raw, (value.text,), json_write(raw))
+    return Segment(value.start, line, raw, (value.text,), json_write(raw), syntax=syntax)
 
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the strings of a document."""
-    yield from with_segments(text, _strings(json_value(text, options.name)))
+    root = json_value(text, options.name)
+    key = _message_key(root, options.name)
+    syntax = "chrome" if key == "message" else "strings"
+    values = [*(_strings(root) if key is None else _texts(root, key))]
+    locale = root.members.get(_LOCALE)
+    if options.target_language and locale and locale.text is not None:
+        values.append(locale)
+    done, line = 0, 1
+    for value in sorted(values, key=lambda value: value.start):
+        line += text.count("\n", done, value.start)
+        yield text[done : value.start]
+        done = value.end
+        if value is locale and options.target_language:
+            yield json.dumps(options.target_language.replace("-", "_"))
+            continue
+        segment = string_segment(text, value, line, syntax)
+        yield segment
+        line += segment.raw.count("\n")
+    yield text[done:]
 
 
 def _strings(root) -> Iterator[JsonValue]:
@@ -119,14 +146,25 @@ def _strings(root) -> Iterator[JsonValue]:
         waiting += reversed([*members, *value.elements])
 
 
-def with_segments(text: str, values) -> Iterator[Piece]:
-    """Yields the pieces of a document with the given strings as segments, in their order."""
-    done, line = 0, 1
-    for value in sorted(values, key=lambda value: value.start):
-        line += text.count("\n", done, value.start)
-        yield text[done : value.start]
-        segment = string_segment(text, value, line)
-        yield segment
-        line += segment.raw.count("\n")
-        done = value.end
-    yield text[done:]
+def _message_key(root, name):
+    """Returns the key of the texts if all values are messages with descriptions, else None."""
+    messages = [value for key, value in root.members.items() if key[:1] not in ("@", "$")]
+    messages += root.elements
+    for text, beside in _MESSAGES.items():
+        if messages and all(_is_message(value, text, beside) for value in messages):
+            is_sure = text == "defaultMessage" or name.strip("'\"").endswith("messages.json")
+            if is_sure or any("placeholders" in value.members for value in messages):
+                return text
+    return None
+
+
+def _is_message(value, text, beside):
+    message = value.members.get(text)
+    return message and message.text is not None and value.members.keys() <= {text} | beside
+
+
+def _texts(root, key) -> Iterator[JsonValue]:
+    """Yields the texts of messages with descriptions."""
+    for value in (*root.members.values(), *root.elements):
+        if text := value.members.get(key):
+            yield text

@@ -57,8 +57,8 @@ _NONE = r"(?!)"
 # What some kinds are in texts of a syntax that the document declares, such as by `qt-format`.
 SYNTAXES: dict[str, dict[str, str]] = {
     "": {},
-    "strings": {  # Of programs, without a declared syntax; ":name" is Laravel's.
-        "variable": rf"{KINDS['variable']}|(?<![\w:/.)\]}}>]):[A-Za-z_]\w{{0,63}}:?+(?![\w:/`])"
+    "strings": {  # Of programs, without a declared syntax; ":name" is Laravel's, "!name" Drupal's.
+        "variable": rf"{KINDS['variable']}|(?<![\w:/.)\]}}>!])[:!][A-Za-z_]\w{{0,63}}:?+(?![\w:/`])"
     },
     "printf": {"printf": rf"{_OF_APPLE}|{_PRINTF}", "variable": _NONE},
     "brace": {"printf": _NONE, "variable": _NONE},

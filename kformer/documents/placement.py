@@ -23,6 +23,7 @@ from kformer.documents.word_places import (
 _CLOSING = tuple(".,;:!?…)]}»”")
 _MOST_SHOWN = 100  # Different placeholders that are looked for in a translation.
 _MOST_STEPS = 20  # Words on each side of a place that a span without text may get.
+_MOST_LETTERS = 40  # Behind a place within a word, that are looked at for a space.
 _MOST_PASSES = 8  # Over a translation in which removed placeholders leave others.
 
 
@@ -47,7 +48,7 @@ class _Taken(NamedTuple):
     @property
     def is_copy(self) -> bool:
         """Whether the translation should have the shown text as it is."""
-        return self.end > self.start and self.code.share is None
+        return self.end > self.start and self.code.share is None and not self.code.is_break
 
 
 @dataclasses.dataclass(slots=True)
@@ -141,7 +142,7 @@ class TakenText:
         shown = {
             taken.code.shown: taken.code
             for taken in self.codes
-            if taken.code.is_text and not taken.is_copy
+            if taken.code.is_text and not taken.is_copy and not taken.code.is_break
         }
         for text in itertools.islice(filter(None, shown), _MOST_SHOWN):
             for _ in range(_MOST_PASSES):
@@ -166,8 +167,10 @@ class TakenText:
                 text, is_gap = part.shown, False
             else:
                 number, text = len(self.codes), self._shown_of(part, len(self.codes), names)
+                if part.is_break:
+                    text = " " * (length > 0 and not last.isspace() and not any(beside))
                 self.codes.append(_Taken(part, number, length, length + len(text), text, beside))
-                is_gap = is_gap or (part.role is Role.ALONE and not text)
+                is_gap = is_gap or (part.role is Role.ALONE and not text.strip())
             if text:
                 pieces.append(text)
                 length, last = length + len(text), text[-1]
@@ -177,7 +180,7 @@ class TakenText:
 
     def _shown_of(self, code, number, names):
         """Returns the text that stands for a code, and takes its name."""
-        if code.share is not None or not code.shown or code.is_amount:
+        if code.share is not None or not code.shown or code.is_amount or code.is_break:
             return "" if code.is_amount else code.shown
         name = code.shown if names is None else next(names, "")
         return "" if self._bare is None or number in self._bare else name
@@ -211,9 +214,10 @@ class TakenText:
         if len(by_shown) > _MOST_SHOWN:
             return {}
         places: dict[int, tuple[int, int]] = {}
+        all_sources = _all_occurrences(self.text, by_shown)
+        all_targets = _all_occurrences(translation, by_shown)
         for shown, numbers in by_shown.items():
-            sources = _occurrences(self.text, shown)
-            targets = _occurrences(translation, shown)
+            sources, targets = all_sources[shown], all_targets[shown]
             if len(sources) != len(targets):
                 continue
             starts = [start for start, _ in sources]
@@ -222,11 +226,6 @@ class TakenText:
                 index = bisect.bisect_left(starts, start)
                 if starts[index : index + 1] == [start]:
                     places[number] = targets[index]
-        last_end = 0
-        for number, (start, end) in sorted(places.items(), key=lambda item: item[1]):
-            if start < last_end:  # Two overlap.
-                del places[number]
-            last_end = max(last_end, end)
         return places
 
     def _within_spans(self, copies, places):
@@ -280,10 +279,12 @@ class TakenText:
 
 
 def _ends_in_space(parts, end):
-    """Returns for each part whether the last text before it ends in white space; also for none."""
+    """Returns for each part whether the last text before it, but for breaks, ends in a space."""
     is_spaced, result = False, []
     for part in parts:
         result.append(is_spaced)
+        if isinstance(part, Code) and part.is_break:
+            continue
         if text := part if isinstance(part, str) else part.shown:
             is_spaced = text[end].isspace()
     return result
@@ -342,6 +343,20 @@ def _occurrences(text, shown):
     return spans
 
 
+def _all_occurrences(text, shown_texts):
+    """Returns the copies of each shown text; one that begins in that of another is none."""
+    spans = sorted(
+        (start, -end, shown) for shown in shown_texts for start, end in _occurrences(text, shown)
+    )
+    copies: dict[str, list[tuple[int, int]]] = {shown: [] for shown in shown_texts}
+    done = 0
+    for start, end, shown in spans:
+        if start >= done:
+            copies[shown].append((start, -end))
+            done = -end
+    return copies
+
+
 def _spans(codes, pairs, copies, places, left):
     """Returns the spans of codes, nested as in the source, where each should be by itself."""
     roots: list[_Span] = []
@@ -364,6 +379,8 @@ def _spans(codes, pairs, copies, places, left):
             start = end = places.point(taken.start)
             spaced = taken.spaced
         place, stop = left.place(start), left.place(end)
+        if taken.code.is_break and taken.end > taken.start:
+            place = stop = _at_space(left.text, place)
         span = _Span(taken.code, closing, place, stop, [], spaced, has_text)
         above[-1].append(span)
         if closing:
@@ -378,6 +395,15 @@ def _reach(span):
         is_apart = child.end <= span.start or child.start >= span.end
         if child.has_text and child.start < child.end and is_apart:
             span.start, span.end = min(span.start, child.start), max(span.end, child.end)
+
+
+def _at_space(text, place):
+    """Returns a place of a text, or that of the space nearest behind it, or else before it."""
+    if text[:place] and text[place - 1].isspace():
+        return place
+    behind = range(place, min(len(text), place + _MOST_LETTERS))
+    before = range(min(place, len(text)) - 1, max(0, place - _MOST_LETTERS), -1)
+    return next((gap for gap in (*behind, *before) if text[gap].isspace()), place)
 
 
 def _resolve(roots: list[_Span], text: str):
@@ -433,7 +459,7 @@ def _is_bare(span):
     return (
         span.has_text
         and span.start == span.end
-        and not any(child.opening.shown or child.has_text for child in span.children)
+        and not any(child.opening.shown.strip() or child.has_text for child in span.children)
     )
 
 
@@ -501,10 +527,14 @@ class _Assembly:
         self._needs_space = False  # Before the next text.
         self._has_space = True  # At the end of what a reader sees, or nothing is there yet.
         self._spans = 0  # Place in `parts` of the spans that begin at the end of it.
+        self._takes_space = False  # Whether the next text loses a space, for a break before it.
 
     def add(self, place: int, code: Code, spaced: tuple[bool, bool] = (False, False)):
         """Adds a code at a place of the text, with the spaces that it had around it."""
         self._add_text(place)
+        if code.is_break and not spaced[0]:
+            self._takes_space = self._takes_space or not spaced[1]
+            self._drop_space()
         if spaced[0] or (self._needs_space and code.role is Role.ALONE):
             self._add_space()
         elif self._needs_space and code.role is Role.OPEN and _begins_word(self._text, place):
@@ -522,6 +552,11 @@ class _Assembly:
         if self._done >= place:
             return
         text, self._done = self._text[self._done : place], place
+        if self._takes_space:
+            self._takes_space = False
+            text = text[text[0].isspace() :]
+            if not text:
+                return
         if self._needs_space and _begins_word(text, 0):
             self._append(" ")
         self._needs_space = False
@@ -530,9 +565,19 @@ class _Assembly:
     def _append(self, part):
         self.parts.append(part)
         if not _is_markup(part):
-            self._has_space = isinstance(part, str) and part[-1].isspace()
+            shown = part if isinstance(part, str) else part.shown
+            self._has_space = shown[-1].isspace() and (isinstance(part, str) or part.is_break)
         if not _is_markup(part) or part.role is Role.CLOSE:
             self._spans = len(self.parts)
+
+    def _drop_space(self):
+        """Takes away a space at the end of the text, which a break stands for."""
+        place = len(self.parts) - 1
+        while place >= 0 and _is_markup(self.parts[place]):
+            place -= 1
+        text = self.parts[place] if place >= 0 else None
+        if isinstance(text, str) and text != " " and text[-1].isspace():
+            self.parts[place] = text[:-1]
 
     def _add_space(self):
         """Adds a space, unless there is one, before the spans that begin here."""
@@ -583,6 +628,8 @@ def _in_order(codes, copies, places, left):
         else:
             start = copies[number][0] if number in copies else places.point(taken.start)
             place = within.fitted(left.place(start), taken.start, gaps)
+            if taken.code.is_break and taken.end > taken.start:
+                place = _at_space(left.text, place)
             if number not in copies and taken.code.is_text:
                 spaced = taken.spaced
         done = max(place, done)

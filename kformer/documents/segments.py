@@ -50,7 +50,7 @@ class Code:
             them stand inside a placeholder, such as the end of a run of Word in `{{ na|me }}`.
         role: `Role`.
         name: Opening and closing codes of one name belong together.
-        shown: The text that the translator reads in its place.
+        shown: The text that the translator reads in its place; a space for a break.
         share: For a code that divides a translation: the share of the text before it, from 0 to 1.
         is_text: Whether it is a placeholder in the text, which is escaped like text.
         is_amount: Whether it is text that the translator writes, and stands for itself only if a
@@ -76,6 +76,11 @@ class Code:
     def alone(self) -> Self:
         """The same code, but standing alone."""
         return dataclasses.replace(self, role=Role.ALONE)
+
+    @property
+    def is_break(self) -> bool:
+        """Whether it is read as a space, such as a line break, and takes the place of a space."""
+        return self.share is None and self.shown.isspace()
 
     @property
     def has_segments(self) -> bool:
@@ -141,6 +146,17 @@ _SPACES = re.compile("[ \t\r\n\f]+")
 def raw_of(pieces: Iterable[Piece | Code]) -> Iterator[str]:
     """Yields the characters of the document for each piece."""
     return (piece if isinstance(piece, str) else piece.raw for piece in pieces)
+
+
+def plain_text(parts: Iterable[str | Code]) -> str:
+    """Returns the text of a segment for a translation memory, with its placeholders as they are."""
+    text = "".join(part if isinstance(part, str) else _plain(part) for part in parts)
+    return " ".join(filter(None, text.split(" ")))  # A hidden code may have two beside it.
+
+
+def _plain(code):
+    is_whole = code.is_text and all(isinstance(piece, str) for piece in code.pieces)
+    return code.raw if is_whole else code.shown
 
 
 def escaping(escape: Callable[[str], str]) -> Write:
@@ -488,7 +504,7 @@ def _is_outside(part):
     """Returns whether a part is white space, or a code without text, between the others."""
     if isinstance(part, str):
         return not part.strip()
-    return part.role is Role.ALONE and not part.shown and part.share is None
+    return part.role is Role.ALONE and not part.shown.strip() and part.share is None
 
 
 def _is_end(part):

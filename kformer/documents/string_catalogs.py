@@ -1,6 +1,7 @@
 """Apple's string catalogs, `.xcstrings`: strings get a localization of the target language.
 
-It is written where it is missing, with the state "needs_review". What is localized stays.
+It is written where it is missing, empty or "new", with the state "needs_review". What is localized
+stays.
 """
 
 import bisect
@@ -13,7 +14,7 @@ from kformer.documents.json_strings import declared_encoding, json_value, json_w
 from kformer.documents.segments import Piece, Segment
 
 __all__ = ["declared_encoding", "read"]
-_STATE = json.dumps("needs_review")
+_STATE, _NEW = json.dumps("needs_review"), json.dumps("new")
 _LINE_END = re.compile("\n")
 _INDENT = re.compile("[ \t]{0,100}")  # A longer one would be repeated for each string.
 
@@ -53,20 +54,25 @@ def _insertion(text, lines, key, entry, source_language, target_language, end):
         return None
     localizations = entry.members.get("localizations")
     known = localizations.members if localizations else {}
-    if target_language in known:
-        return None
+    source, target = known.get(source_language), known.get(target_language)
+    if target:
+        if not any(_is_missing(unit) for _, unit in _units(target)):
+            return None
+        line = bisect.bisect_right(lines, target.start)
+        if source and all(_is_missing(unit) for _, unit in _units(target)):
+            return target.start, _copied(text, source, line), target.end
+        return target.start, _filled(text, target, source, key, line), target.end
     line = bisect.bisect_right(lines, entry.start)
     deep = _INDENT.match(text, lines[line - 1])[0]
     name = f"{json.dumps(target_language)} : "
-    source = known.get(source_language)
     if source:
         value = _copied(text, source, line)
     else:
         margin = f"{end}{deep}    "
-        opening = (
-            f'{{{margin}  "stringUnit" : {{{margin}    "state" : {_STATE},{margin}    "value" : '
-        )
-        value = [opening, _inserted(key, line, entry.start), f"{margin}  }}{margin}}}"]
+        opening = f'{{{margin}  "stringUnit" : {{{margin}    "state" : '
+        between = f',{margin}    "value" : '
+        unit = _unit(key, line, entry.start, between)
+        value = [opening, unit, f"{margin}  }}{margin}}}"]
     if localizations and known:
         last = max(known.values(), key=lambda member: member.end)
         return last.end, [f",{end}{deep}    {name}", *value], last.end
@@ -83,25 +89,68 @@ def _insertion(text, lines, key, entry, source_language, target_language, end):
     return entry.start + 1, pieces, entry.end - 1
 
 
+def _units(localization):
+    """Yields the string units of a localization, with the keys that lead to each."""
+    waiting = [((), localization)]
+    while waiting:
+        path, value = waiting.pop()
+        if (unit := value.members.get("stringUnit")) and "value" in unit.members:
+            yield path, unit
+        waiting += [((*path, key), inner) for key, inner in value.members.items()]
+
+
+def _is_missing(unit):
+    """Returns whether a unit has no translation yet."""
+    state = unit.members.get("state")
+    return unit.members["value"].text == "" or bool(state and state.text == "new")
+
+
 def _copied(text, source, line):
     """Returns the localization of the source language with its values as segments."""
-    pieces, done, waiting, units = [], source.start, [source], []
-    while waiting:
-        value = waiting.pop()
-        if unit := value.members.get("stringUnit"):
-            units += [
-                (unit.members[name], name) for name in ("state", "value") if name in unit.members
-            ]
-        waiting += value.members.values()
-    for value, name in sorted(units):
-        pieces.append(text[done : value.start])
-        if name == "state":
-            pieces.append(_STATE)
-        else:
-            pieces.append(_inserted(value.text or "", line, value.start))
-        done = value.end
-    return [*pieces, text[done : source.end]]
+    units = [(unit, unit.members["value"].text) for _, unit in _units(source)]
+    return _with_segments(text, source, units, line, is_kept=False)
 
 
-def _inserted(text: str, line: int, place: int) -> Segment:
-    return Segment(place, line, "", (text,) if text else (), json_write(""), inserted=True)
+def _filled(text, target, source, key, line):
+    """Returns a localization with segments for the values that it lacks."""
+    sources = {path: unit.members["value"].text for path, unit in _units(source)} if source else {}
+    units = [(unit, sources.get(path, key)) for path, unit in _units(target) if _is_missing(unit)]
+    return _with_segments(text, target, units, line, is_kept=True)
+
+
+def _with_segments(text, localization, units, line, is_kept):
+    """Returns the pieces of a localization with a segment for each unit, which has a source.
+
+    Args:
+        is_kept: Whether a unit stays where its translation fails; or else it is new and empty.
+    """
+    pieces, done = [], localization.start
+    for unit, source in sorted(units, key=lambda each: each[0].start):
+        value, state = unit.members["value"], unit.members.get("state") or unit.members["value"]
+        first, last = sorted((value, state), key=lambda member: member.start)
+        between = text[first.end : last.start] if value is not state else None
+        kept = text[first.start : last.end] if is_kept else None
+        pieces.append(text[done : first.start])
+        pieces.append(_unit(source or "", line, first.start, between, first is state, kept))
+        done = last.end
+    return [*pieces, text[done : localization.end]]
+
+
+def _unit(source, line, place, between, is_state_first=True, kept=None) -> Segment:
+    """Returns the segment of a state and a value, with what is between them, if there is one.
+
+    Args:
+        kept: What stays where the translation fails; None for a new, empty unit.
+    """
+    write_value = json_write("")
+
+    def joined(state, value):
+        if between is None:
+            return value
+        return between.join([state, value] if is_state_first else [value, state])
+
+    def write(chunks):
+        return joined(_STATE, write_value(chunks))
+
+    raw = joined(_NEW, '""') if kept is None else kept
+    return Segment(place, line, raw, (source,) if source else (), write, inserted=True)

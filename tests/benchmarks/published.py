@@ -15,6 +15,7 @@ What is measured already is read from `--folder`, if there is one.
 
 import importlib.util
 import json
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -196,7 +197,7 @@ def as_documents(file, sources, references):
     import kformer
     from kformer.documents.placeholders import KINDS, keep_pattern
 
-    amounts, digits = keep_pattern(["quantity"]), keep_pattern([r"\d[\d.,]*"])
+    amounts, digits = keep_pattern(["quantity"]), re.compile(r"\d[\d.,]*")
     translator = kformer.load(file)
     for name, pattern in (("amounts", amounts), ("digits", digits)):
         lines = [i for i, line in enumerate(sources) if pattern.search(line)]

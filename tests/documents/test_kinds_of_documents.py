@@ -128,6 +128,7 @@ XLIFF_1 = """<?xml version="1.0" encoding="utf-8"?>
     <alt-trans><source>Old</source><target/></alt-trans></trans-unit>
 </body></file></xliff>
 """
+STATE = ' state="needs-review-translation"'
 XLIFF_2 = """<x:xliff version="2.0" xmlns:x="urn:oasis:names:tc:xliff:document:2.0"><x:file id="f">
  <x:unit id="1"><x:segment>
    <x:source>Hello <x:pc id="1">big</x:pc> <x:ph id="2"/> world</x:source>
@@ -140,13 +141,13 @@ def test_a_unit_of_xliff_gets_the_target_that_it_lacks(folder):
         XLIFF_1.replace(
             '<x id="2"/></source>',
             '<x id="2"/></source>\n'
-            '    <target>HELLO <g id="1">BIG &amp; OLD</g> WORLD<x id="2"/></target>',
+            f'    <target{STATE}>HELLO <g id="1">BIG &amp; OLD</g> WORLD<x id="2"/></target>',
         )
-        .replace('<target state="new"/>', '<target state="new">TWO</target>')
-        .replace("<target></target>", "<target>A &lt; B</target>")
+        .replace('<target state="new"/>', f"<target{STATE}>TWO</target>")
+        .replace("<target></target>", f"<target{STATE}>A &lt; B</target>")
         .replace(
             "Acme</mrk></source>",
-            'Acme</mrk></source><target>BY <mrk mtype="protected">Acme</mrk></target>',
+            f'Acme</mrk></source><target{STATE}>BY <mrk mtype="protected">Acme</mrk></target>',
         )
     )
     assert translated(folder, "b.xlf", output, upper)[0].decode() == output  # It is whole.
@@ -154,6 +155,7 @@ def test_a_unit_of_xliff_gets_the_target_that_it_lacks(folder):
     [target] = ElementTree.fromstring(output).iter("{urn:oasis:names:tc:xliff:document:2.0}target")
     assert "".join(target.itertext()) == "HELLO BIG  WORLD"
     assert [child.get("id") for child in target] == ["1", "2"]
+    assert 'segment state="translated">' in output
 
 
 ANDROID = r"""<?xml version="1.0" encoding="utf-8"?>
@@ -223,7 +225,7 @@ def test_a_string_catalog_gets_localizations(folder):
             "key": {"extractionState": "manual", "localizations": {"en": unit}},
             "more": {"localizations": {"en": plural, "fr": unit}},
             "Kept": {"shouldTranslate": False},
-            "Done": {"localizations": {"de": unit}},
+            "Done": {"localizations": {"de": {"stringUnit": {"state": "x", "value": "y"}}}},
         },
         "version": "1.0",
     }

@@ -78,6 +78,14 @@ HOSTILE = {
         (b'"Content-Type:', b"charset=", b""),
     ],
     "gettext_catalogs._ESCAPE": [("", "\\", ""), ("", "\\x", ""), ("", "\\7", "")],
+    "gettext_catalogs._FORMAT": [("", "a", ""), ("no-", "a-", ""), ("", "no-", "")],
+    "gettext_catalogs._FORMS": [
+        ("", "Plural-Forms:", ""),
+        ("Plural-Forms:", " ", "x"),
+        ("Plural-Forms: nplurals=1; plural=", "a", ""),
+    ],
+    "gettext_catalogs._LANGUAGE": [("Language:", " ", ";"), ("", "Language:a", "")],
+    "gettext_catalogs._TEMPLATE_FORMS": [("", "nplurals=INTEGER; plural", "")],
     "gettext_catalogs._LINE": [
         ("", " ", "x"),
         ("msgid", " ", "x"),
@@ -307,6 +315,17 @@ HOSTILE = {
     "word_places._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "word_places._PIECE": [("", "a", ""), ("", "a-", "")],
     "word_places._WORD": [("", "a", ""), ("", "a-", ""), ("", "-", ""), ("", "a'", "")],
+    "xliff._BREAK": [("<br", " ", ""), ("<br", "/", "")],
+    "xliff._OF_ANGULAR": [("START_", "A", "-"), ("START_", "_1", "-")],
+    "xliff._PLACEHOLDER": [("", "{", "\n"), ("", "a", "")],
+    "xliff._STATE": [
+        ("", " ", "x"),
+        (" state", " ", "x"),
+        (" state=", " ", "x"),
+        (' state="', "a", ""),
+        ("", " state=", ""),
+    ],
+    "xliff._VALUE": [("INTERPOLATION_", "1", "x")],
     "xliff._PREFIX": [("<", "a", ""), ("<", "a.", "")],
     "xml_tokens._ATTRIBUTE": [
         ("", " ", ""),

@@ -303,3 +303,49 @@ def test_many_codes_within_a_placeholder_take_linear_time():
     begun = time.process_time()
     with_placeholders(parts(10_000), keep_pattern())
     assert time.process_time() - begun < 2  # Quadratic time would be minutes.
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Open the door<br>Close the window", "window the Close door<br>the Open"),
+        ("Price:&nbsp;high", "high&nbsp;Price:"),
+        ("door<br>close", "close<br>door"),
+        ("a <br> b c", "c <br> b a"),
+        ("a<br> b c", "c<br> b a"),
+        ("one<br/><br/>two three", "three<br/><br/>two one"),
+        ("a<br/>{x}<br/>b", "b<br/>{x}<br/>a"),
+        ("<br>a b<br/>", "<br>b a<br/>"),
+    ],
+)
+def test_a_break_takes_the_place_of_a_space(text, expected):
+    [(output, report)] = translate_markup([text], reversed_words, kind="text")
+    assert (output, report.unplaced) == (expected, ())
+    [(output, _)] = translate_markup([text], lambda texts: [*map(str.title, texts)], kind="text")
+    assert output.lower() == text.lower()
+
+
+WORDS_AND_BREAKS = st.lists(
+    st.tuples(st.sampled_from(["one", "two", "tree,"]), st.sampled_from(["<br>", " ", "&nbsp;"])),
+    min_size=2,
+    max_size=8,
+)
+
+
+@given(WORDS_AND_BREAKS, st.randoms())
+def test_breaks_glue_no_words_and_none_is_lost(words, random):
+    def shuffled(texts):
+        return [" ".join(random.sample(text.split(), len(text.split()))) for text in texts]
+
+    text = "".join(f"{word}{mark}" for word, mark in words) + "end"
+    [(output, _)] = translate_markup([text], shuffled, kind="text")
+    breaks = re.compile("<br>|&nbsp;")
+    assert sorted(breaks.findall(output)) == sorted(breaks.findall(text))
+    assert sorted(breaks.sub(" ", output).split()) == sorted(breaks.sub(" ", text).split())
+
+
+def test_a_placeholder_is_not_sought_within_a_longer_one():
+    text = "at https://a.org or https://a.org/b, 100%% or %s, {a} or {a}{a}"
+    [(output, report)] = translate_markup([text], reversed_words, kind="text")
+    assert output == "{a}{a} or {a} %s, or 100%% https://a.org/b, or https://a.org at"
+    assert not report.unplaced
