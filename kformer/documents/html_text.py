@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kformer.documents.character_sets import web_codec
 from kformer.documents.declared_languages import language_in_translation
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.segments import Chunk, Piece, Role, Segment, SegmentBuilder, escaping
@@ -73,15 +74,15 @@ def declared_encoding(content: bytes) -> str | None:
     if declared is None:
         return None
     name = declared[1].decode("ascii", "replace").lower()
-    if name.startswith("utf-16"):
+    codec = web_codec(name) or name
+    if codec.startswith("utf-16"):
         return "utf-8"  # The declaration itself is readable.
-    if name in ("iso-8859-1", "latin1", "us-ascii", "ascii", "windows-1252", "cp1252"):
+    if codec == "cp1252":
         try:
-            content.decode("cp1252")
+            content.decode(codec)
         except UnicodeDecodeError:
             return "latin-1"
-        return "cp1252"  # As browsers read these.
-    return name
+    return codec
 
 
 _NUMBER = re.compile(r"&#(?:0{9,}+|(?=\d{9}))(\d*+)")
