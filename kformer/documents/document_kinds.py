@@ -79,6 +79,7 @@ KINDS = {
         DocumentKind("android", (".xml",), "android_strings"),
         DocumentKind("strings", (".strings",), "apple_strings"),
         DocumentKind("xcstrings", (".xcstrings",), "string_catalogs"),
+        DocumentKind("properties", (".properties",), "java_properties"),
     )
 }
 
