@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.document_contents import read_pair
+from support.document_contents.readers import read_pair
 from support.document_corpus import TRANSLATORS, compare, exchange_letters, main
 
 

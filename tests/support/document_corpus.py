@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kformer.documents.document_translation import translate_content
-from support.document_contents import READERS, Unit, read_pair
+from support.document_contents.readers import READERS, read_pair
+from support.document_contents.units import Unit
 
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _CYRILLIC = "абцдефгхийклмнопщрстувшжыз"
