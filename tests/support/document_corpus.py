@@ -230,10 +230,8 @@ def check_document(path: Path, translator: str, tally: Tally) -> list[Loss]:
         return []
     tally.seconds += time.process_time() - start
     tally.read, tally.bytes = tally.read + 1, tally.bytes + len(before)
-    tally.segments, tally.unplaced = (
-        tally.segments + report.segments,
-        tally.unplaced + len(report.unplaced),
-    )
+    tally.segments += report.segments
+    tally.unplaced += len(report.unplaced)
     tally.same += before == after
     try:
         read_pair(path.name, before, before)
@@ -267,24 +265,15 @@ def print_table(translator: str, tallies: dict[str, Tally]):
     headings += [*COUNTED, "glued", "added", "unchanged", "KB/s"]
     rows = [headings]
     for name, tally in sorted(tallies.items()):
-        comparison = tally.comparison
-        parts = collections.Counter()
+        comparison, parts = tally.comparison, collections.Counter()
         for loss in comparison.losses:
             parts[loss.kind] += len(loss.parts)
-        numbers = [
-            tally.files,
-            tally.read,
-            tally.same,
-            tally.faulty,
-            tally.segments,
-            tally.unplaced,
-        ]
+        numbers = tally.files, tally.read, tally.same, tally.faulty, tally.segments, tally.unplaced
         shares = [_share(comparison.kept[kind], comparison.total[kind]) for kind in COUNTED]
-        rows.append([name, *map(str, numbers), *shares, str(parts["glued"]), str(parts["added"])])
-        rows[-1] += [
-            str(comparison.unchanged),
-            f"{tally.bytes / 1000 / max(tally.seconds, 1e-3):.0f}",
-        ]
+        unchanged = str(comparison.unchanged) if translator == "letters" else "-"
+        speed = tally.bytes / 1000 / max(tally.seconds, 1e-3)
+        rows.append([name, *map(str, numbers), *shares])
+        rows[-1] += [str(parts["glued"]), str(parts["added"]), unchanged, f"{speed:.0f}"]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     print(f"\ntranslator: {translator}")
     for row in rows:
