@@ -1,5 +1,8 @@
 """The tool that counts what translations of real documents lose must see each kind of loss."""
 
+import io
+import zipfile
+
 import pytest
 
 from support.document_contents.readers import read_pair
@@ -64,6 +67,37 @@ def test_losses_of_each_kind_of_document_are_seen(name, before, after, kind):
     unit = before if not name.endswith((".po", ".xlf", ".xcstrings")) else None
     assert unit is None or losses(name, unit, unit) == {}
     assert kind in losses(name, before, after)
+
+
+def word_document(paragraph):
+    """Returns a docx with a paragraph."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("word/document.xml", f'<body xmlns:w="w"><p>{paragraph}</p></body>')
+    return file.getvalue()
+
+
+LINKED = '<r><t>See </t></r><hyperlink w:id="a"><r><rPr><b/></rPr><t>this</t></r></hyperlink>'
+FIELD = (
+    '<r><t>Page </t></r><r><fldChar w:fldCharType="begin"/></r><r><instrText>PAGE</instrText></r>'
+    '<r><fldChar w:fldCharType="separate"/></r><r><t>2</t></r><r><fldChar w:fldCharType="end"/></r>'
+)
+
+
+@pytest.mark.parametrize(
+    "before, after, lost",
+    [
+        (LINKED, LINKED.replace("this", "").replace("See ", "See this"), {"links", "emphasis"}),
+        (LINKED, LINKED.replace("See ", "See a").replace("this", "b"), {"words"}),
+        (LINKED, LINKED.replace("See </t></r><hyperlink", "</t></r><r><t>See </t></r><hyperlink"),
+         set()),
+        (FIELD, FIELD.replace("Page ", "").replace(">2<", ">2 Page<"),
+         {"code", "emphasis", "words"}),
+    ],
+)  # fmt: skip
+def test_losses_of_links_and_fields_of_word_are_seen(before, after, lost):
+    pair = read_pair("a.docx", word_document(before), word_document(after))
+    assert {loss.kind for loss in compare(*pair).losses} == lost
 
 
 def test_every_letter_of_a_text_is_exchanged_for_another():
