@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from support.document_contents.placeholder_patterns import split_choices
 from support.document_contents.readers import read_pair
 from support.document_corpus import TRANSLATORS, compare, exchange_letters, main
 
@@ -44,6 +45,8 @@ def test_each_loss_of_a_page_is_seen(after, kind, parts):
         ("a.md", "!!! note\n    Text", "!!! foo\n    Text", "elements"),
         ("a.md", "text", "- text", "added"),
         ("a.json", '{"a": "Open {name}"}', '{"a": "Open"}', "placeholders"),
+        ("a.json", '{"a": "{n, plural, one {dog} other {{n} dogs}}"}',
+         '{"a": "{n, plural, one {{n} dogs} few {dog}}"}', "placeholders"),
         ("a.json", '{"a": {"message": "x", "description": "y"}}',
          '{"a": {"message": "x", "description": "z"}}', "code"),
         ("a.strings", '"a" = "Open %@";', '"a" = "Open";', "placeholders"),
@@ -98,6 +101,22 @@ FIELD = (
 def test_losses_of_links_and_fields_of_word_are_seen(before, after, lost):
     pair = read_pair("a.docx", word_document(before), word_document(after))
     assert {loss.kind for loss in compare(*pair).losses} == lost
+
+
+def test_choices_of_messages_are_split_from_their_texts():
+    text = "In {n, plural, offset:1 =0 {no {a}} other {{b, select, x {y} z {}} c}} end"
+    signs, remaining = split_choices(text)
+    assert signs == [
+        "{n, plural, offset:1",
+        "=0 {",
+        "other {",
+        "{b, select,",
+        "x {",
+        "z {",
+        "}",
+        "}",
+    ]
+    assert remaining.split() == ["In", "no", "{a}", "y", "}", "c", "}", "end"]
 
 
 def test_every_letter_of_a_text_is_exchanged_for_another():

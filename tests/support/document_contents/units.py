@@ -5,6 +5,8 @@ import dataclasses
 import re
 from collections.abc import Callable
 
+from support.document_contents.placeholder_patterns import split_choices
+
 GAP = "\ufffc"  # Stands in a text for whatever is no text: an image, a field, code.
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -33,8 +35,9 @@ class Unit:
         self.counts[kind][name] += 1
 
     def find_placeholders(self, pattern: re.Pattern):
-        for match in pattern.finditer(self.text):
-            self.add("placeholders", match[0])
+        signs, text = split_choices(self.text)
+        self.counts["placeholders"].update(signs)
+        self.counts["placeholders"].update(match[0] for match in pattern.finditer(text))
 
     @property
     def raw(self) -> str:
