@@ -147,7 +147,7 @@ HOSTILE = {
     ],
     "java_properties._FORMAT": [("", "{", "")],
     "java_properties._ICU": [("{", " ", "x"), ("", "{a ", ""), ("", "{a, ", ""), ("{", "a", "")],
-    "java_properties._LINE": [
+    "java_properties._ENTRY": [
         ("", " ", "\\"),
         ("", "\\\n", ""),
         ("", "\\\r", ""),
