@@ -355,6 +355,7 @@ HOSTILE = {
         (' a="', "a", ""),
         ("", ' a="', ""),
     ],
+    "xml_tokens._FORBIDDEN": [("", "\x01", "")],
     "xml_tokens._FILE_NAME": [("", "a", " ")],
     "xml_tokens._ANY_TAG": [("", "<", ""), ("", "<a", "")],
     "xml_tokens._DECLARATION": [

@@ -262,3 +262,13 @@ def test_xhtml_has_numbers_for_spaces_and_scripts_without_an_end():
     )
     assert new == page.replace("a b", "a&#160;b").replace("x y", "x&#160;y")
     assert kformer.translate_markup(page, upper)[0].endswith("<p>Z</p>")
+
+
+def test_a_text_stays_if_the_translation_of_one_of_its_sentences_is_empty():
+    def translate(texts):
+        return ["" if "Bye" in text else text.upper() for text in texts]
+
+    text = "Hello there. 12.5. Bye now."
+    new, report = kformer.translate_markup(text, translate)
+    assert new == text
+    assert [each.text for each in report.unplaced] == [text]
