@@ -183,7 +183,7 @@ def _character(match):
 
 
 def xml_characters(text: str) -> str:
-    """Returns a text without the characters that XML forbids; U+FFFD for a lone surrogate."""
+    """Returns a text with U+FFFD, or nothing for a control, for what XML forbids."""
     return _FORBIDDEN.sub(lambda match: "\ufffd" if match[0] >= "\ud800" else "", text)
 
 

@@ -228,6 +228,8 @@ HOSTILE = {
     "numbers._MARK": [("", ",", "x")],
     "numbers._NUMBER": [("", "1", "x"), ("", "1'", "."), ("", "1 000 ", "x"), ("", " 000", "x")],
     "numbers._SPACE": [SPACES],
+    "raised_notes._NOTE": [("1", ",1", "x"), ("", "*", "")],
+    "raised_notes._WORD": [("", "a", "")],
     "runs_of_text._EMPTY": [("", "<rPr", ""), ("<rPr", " ", ""), ("<", "a", "")],
     "runs_of_text._INVISIBLE": [
         ("", "<lang ", ""),
