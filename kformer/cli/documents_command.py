@@ -13,6 +13,7 @@ from kformer.cli.answered_before import AnsweredBefore, unfinished_answers
 from kformer.cli.terminal.line_streams import one_line
 from kformer.cli.terminal.output_format import warn_of_flags
 from kformer.cli.terminal.progress_line import ProgressLine
+from kformer.documents.character_sets import check_encoding
 from kformer.documents.document_kinds import KINDS, kind_by_suffix, known_suffixes
 from kformer.documents.lines_of_text import check_suffix_of_output, is_lines_of_text
 from kformer.files import check_file, check_writable
@@ -45,6 +46,15 @@ MemoryFile = Annotated[
     typer.Option(
         metavar="FILE",
         help="Also write the texts with their translations to FILE, a translation memory.",
+        rich_help_panel=PANEL,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Encoding of the input and the output, such as windows-1252 or shift_jis; by default "
+        "what the document declares, or UTF-8.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -123,6 +133,7 @@ def translate_document(
     from kformer.documents.placeholders import keep_pattern  # Lines do without it.
 
     check_file(input)
+    check_encoding(settings["encoding"])
     keep_pattern(settings["keep"])
     if dry_run:
         _list(input, kind, settings)
@@ -163,7 +174,7 @@ class _Flagged:
 
 def _list(input, kind, settings):
     texts = []
-    names = ("keep", "source_language", "target_language")
+    names = ("keep", "encoding", "source_language", "target_language")
     chosen = {name: settings[name] for name in names}
     for line, text in kformer.document_segments(input, kind=kind, **chosen):
         texts.append(text)

@@ -27,6 +27,7 @@ from kformer.cli.common_models import (
 from kformer.cli.documents_command import (
     DocumentKind,
     DryRun,
+    Encoding,
     Keep,
     MemoryFile,
     document_kind_of,
@@ -115,6 +116,7 @@ def translate(
     kind: DocumentKind = None,
     keep: Keep = None,
     tmx: MemoryFile = None,
+    encoding: Encoding = None,
     dry_run: DryRun = False,
     **search: Any,
 ):
@@ -123,14 +125,14 @@ def translate(
     Text is TEXT, --input, or stdin.
     """
     source = one_source(texts, input)
-    document = document_kind_of(input, kind, keep=keep, tmx=tmx, dry_run=dry_run)
+    document = document_kind_of(input, kind, keep=keep, tmx=tmx, encoding=encoding, dry_run=dry_run)
     if runner is not None:
         refused: dict[str, object]
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
         refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
         refused |= {"target_language": target_language, "engine": engine, "glossary": glossary}
         refused |= {"source_language": source_language, **search}
-        refused |= {"keep": keep, "tmx": tmx, "dry_run": dry_run}
+        refused |= {"keep": keep, "tmx": tmx, "encoding": encoding, "dry_run": dry_run}
         _check_is_lines(document, input)
         _check_no_texts(texts, "on a runner")
         translate_on_runner(model, input, output, runner, context.args, refused)
@@ -187,6 +189,7 @@ def translate(
             settings,
             keep=keep,
             tmx=tmx,
+            encoding=encoding,
             source_language=source_language,
             target_language=target_language,
             glossary=terms,

@@ -1,11 +1,16 @@
 """The characters of a document's bytes, in the encoding that it declares, else in UTF-8.
 
 The bytes come back from the characters exactly, or the document is refused.
+
+Names of encodings are labels of the [standard of the web](https://encoding.spec.whatwg.org/), by
+which "gb2312" is GB 18030 and "iso-8859-1" is windows-1252, or those of Python.
 """
 
 import codecs
 import re
 from pathlib import Path
+
+import webencodings
 
 from kformer.files import check_file
 
@@ -24,6 +29,9 @@ _KNOWN = re.compile(
     r"|iso2022_(?:jp(?:_\w+)?|kr)|kz1048|ptcp154"
 )
 
+# Encodings of browsers that have all characters of the narrower ones, and more.
+_SUPERSETS = {"gb18030", "cp932", "cp949", "big5hkscs"}
+
 
 def read_document(path: str | Path) -> bytes:
     """Returns the bytes of a document."""
@@ -38,46 +46,87 @@ def read_document(path: str | Path) -> bytes:
     return path.read_bytes()
 
 
-def decode_document(content: bytes, declared: str | None, name: str) -> tuple[str, str]:
+def check_encoding(name: str | None):
+    """Raises a ValueError if there is no encoding of a name, which is not None."""
+    if name is not None and not _codecs_of(name):
+        raise ValueError(
+            "`encoding` must be the name of an encoding, such as windows-1252. "
+            f"Received: encoding={name!r:.60}."
+        )
+
+
+def decode_document(
+    content: bytes, declared: str | None, name: str, encoding: str | None = None
+) -> tuple[str, str]:
     """Returns the characters of a document, and the encoding that has them as these bytes.
 
-    A byte order mark is a character of the document. It comes before what the document declares.
+    A byte order mark is a character of the document. It comes before all names of encodings.
 
     Args:
         content: The bytes.
         declared: The encoding that the document declares, None if there is none.
+        encoding: The encoding that the user gives, which comes before the declared one, or None.
     """
-    encoding = next(
-        (codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None
-    ) or _encoding_named(declared or "utf-8", name)
-    why = ""
+    codec = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
+    if codec:
+        names = [codec]
+    elif encoding is not None:
+        names = _codecs_of(encoding)[::-1]  # People mean what browsers mean.
+    else:
+        exact, *more = _codecs_of(declared or "utf-8") or [None]
+        names = [*filter(None, [exact]), *(codec for codec in more if codec in _SUPERSETS)]
+    if not names:
+        raise ValueError(
+            "A document must declare an encoding that is known, or be in UTF-8. "
+            f"Received: {name}, which declares {declared!r:.60}; `encoding` can name another one."
+        )
+    reasons = []
+    for codec in names:
+        text, reason = _decoded(content, codec)
+        if text is not None:
+            return text, codec
+        reasons.append(f"{codec}: {reason}")
+    rule = "A document must be in the encoding that it declares, or else in UTF-8, or `encoding`."
+    if encoding is not None:
+        rule = "A document must be in the given encoding."
+    raise ValueError(f"{rule} Received: {name} ({reasons[0]}).")
+
+
+def _decoded(content, codec):
+    """Returns the text of bytes and "", or None and the reason why they cannot be read."""
     try:
-        text = content.decode(encoding)
-        if text.encode(encoding) == content:
-            return text, encoding
+        text = content.decode(codec)
+        if text.encode(codec) == content:
+            return text, ""
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        why = f"byte {error.start:,}, in line {line}, is not: {error.reason}"
+        return None, f"byte {error.start:,}, in line {line}, is not: {error.reason}"
     except UnicodeEncodeError:
         pass
-    why = why or "some bytes are not as the encoding writes their characters"
-    raise ValueError(
-        "A document must be in the encoding that it declares, or else in UTF-8. "
-        f"Received: {name} ({encoding}: {why})."
-    )
+    return None, "some bytes are not as the encoding writes their characters"
 
 
-def _encoding_named(declared, name):
+def web_codec(label: str) -> str | None:
+    """Returns Python's name of the encoding that browsers use for a label, or None."""
+    encoding = webencodings.lookup(label)
+    if encoding is None:
+        return None
+    codec = encoding.codec_info.name
+    return "gb18030" if codec == "gbk" else _known_codec(codec)  # As browsers read it.
+
+
+def _known_codec(name):
+    """Returns Python's own name of an encoding of documents, or None."""
     try:
-        codec = codecs.lookup(declared.strip()).name
+        codec = codecs.lookup(name.strip()).name
     except (LookupError, ValueError):  # Also of a name with a NUL.
-        codec = ""
-    if not _KNOWN.fullmatch(codec):
-        raise ValueError(
-            "A document must declare an encoding that Python knows, or be in UTF-8. "
-            f"Received: {name}, which declares {declared!r:.60}."
-        )
-    return codec
+        return None
+    return codec if _KNOWN.fullmatch(codec) else None
+
+
+def _codecs_of(name):
+    """Returns Python's encoding of a name, and that of browsers, each if there is one."""
+    return [*dict.fromkeys(filter(None, (_known_codec(name), web_codec(name))))]
 
 
 def encodable(text: str, encoding: str, errors: str) -> bool:

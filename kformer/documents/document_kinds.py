@@ -23,12 +23,14 @@ class ReadOptions(NamedTuple):
     Attributes:
         name: Name of the document, for messages.
         source_language, target_language: Such as "en" and "de"; None if they are not known.
+        encoding: Name of the encoding that the user gives, None for what the document declares.
         fuzzy: Whether translations of gettext get its flag for what must be reviewed.
     """
 
     name: str
     source_language: str | None = None
     target_language: str | None = None
+    encoding: str | None = None
     fuzzy: bool = False
 
 
@@ -77,6 +79,7 @@ KINDS = {
         DocumentKind("android", (".xml",), "android_strings"),
         DocumentKind("strings", (".strings",), "apple_strings"),
         DocumentKind("xcstrings", (".xcstrings",), "string_catalogs"),
+        DocumentKind("properties", (".properties",), "java_properties"),
     )
 }
 

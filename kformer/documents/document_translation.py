@@ -1,5 +1,6 @@
 """Translates a document: only its text changes, and all else comes out as it went in."""
 
+import codecs
 import contextlib
 import io
 import itertools
@@ -9,7 +10,12 @@ from typing import Any
 
 from kformer.arguments import as_texts, check_flag, for_text_or_texts
 from kformer.documents.asking import Answers, as_translator
-from kformer.documents.character_sets import decode_document, encodable, read_document
+from kformer.documents.character_sets import (
+    check_encoding,
+    decode_document,
+    encodable,
+    read_document,
+)
 from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.document_report import DocumentTranslation, Unplaced
 from kformer.documents.lines_of_text import check_suffix_of_output
@@ -22,6 +28,7 @@ from kformer.inference.glossary import Glossary, check_glossary
 from kformer.inference.search_options import SearchOptions
 from kformer.text.paragraphs.marks import has_letter
 
+_MARK = "\ufeff"  # A byte order mark.
 _BATCH = 2000  # Segments that are translated at once, and in memory,
 _BATCH_CHARACTERS = 500_000  # or fewer, if they have so many characters.
 
@@ -34,6 +41,7 @@ def translate_document(
     kind: str | None = None,
     keep: Iterable[str] | None = None,
     tmx: str | Path | None = None,
+    encoding: str | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -57,6 +65,8 @@ def translate_document(
             added to them.
         tmx: A file to write the texts with their translations to, as a translation memory. It needs
             both languages.
+        encoding: Name of the encoding of the document and of the output, such as "windows-1252".
+            By default it is the one of the byte order mark, or the declared one, or UTF-8.
         source_language, target_language: As for `kformer.AnyTranslator.split_translations`. For a
             translator without a choice of languages, the second is only the name of its language.
         progress: Called with the number of segments done, after each batch.
@@ -88,11 +98,12 @@ def translate_document(
     kind = document_kind(path, kind)
     check_another_file(output, path)
     check_suffix_of_output(output, path, kind)
+    _check_encoding(encoding, kind)
     if tmx is not None:
         check_another_file(tmx, path)
     content, translator = read_document(path), as_translator(translator)
     work = _work(keep, translator, source_language, target_language, progress, glossary, options)
-    options = _options(path, translator, source_language, target_language)
+    options = _options(path, translator, source_language, target_language, encoding)
     options = options._replace(fuzzy=check_flag("fuzzy", fuzzy))
     with Publication() as publication, contextlib.ExitStack() as files:
         if tmx is not None:
@@ -109,6 +120,7 @@ def translate_content(
     *,
     kind: str | None = None,
     keep: Iterable[str] | None = None,
+    encoding: str | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     glossary: Glossary | Mapping[str, str] | None = None,
@@ -118,11 +130,13 @@ def translate_content(
     Args:
         content: The bytes of the document.
         name: Name of the document, for messages; by default its suffix is that of the kind.
+        encoding: As for `translate_document`.
     """
     kind = document_kind(name, kind)
+    _check_encoding(encoding, kind)
     translator = as_translator(translator)
     work = _work(keep, translator, source_language, target_language, glossary=glossary)
-    options = _options(name, translator, source_language, target_language)
+    options = _options(name, translator, source_language, target_language, encoding)
     file = io.BytesIO()
     _write(content, kind, options, work, file)
     return file.getvalue(), work.report(kind.name)
@@ -184,6 +198,7 @@ def document_segments(
     *,
     kind: str | None = None,
     keep: Iterable[str] | None = None,
+    encoding: str | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> Iterator[tuple[int, str]]:
@@ -201,7 +216,8 @@ def document_segments(
     """
     kind = document_kind(path, kind)
     patterns = KeptPatterns(keep)
-    options = ReadOptions(repr(str(path)), source_language, target_language)
+    _check_encoding(encoding, kind)
+    options = ReadOptions(repr(str(path)), source_language, target_language, encoding)
     content = read_document(path)
     for pieces, _ in _members(content, kind, options):
         for segment, parts in expanded(pieces, patterns):
@@ -244,26 +260,46 @@ def _languages(options):
     return languages
 
 
-def _options(path, translator, source_language, target_language):
+def _check_encoding(encoding, kind):
+    check_encoding(encoding)
+    if encoding is not None and kind.is_archive:
+        raise ValueError(
+            "`encoding` is for files of text, not for archives of several texts. "
+            f"Received: encoding={encoding!r} for the kind {kind.name}."
+        )
+
+
+def _options(path, translator, source_language, target_language, encoding=None):
     facts = translator.facts
     source = source_language or facts.source_language
     target = target_language or facts.target_language
-    return ReadOptions(repr(str(path)), source, target)
+    return ReadOptions(repr(str(path)), source, target, encoding)
+
+
+def _decoded(content, kind, options, name=None):
+    """Returns the characters of a text, and their encoding."""
+    declared = kind.reader.declared_encoding(content)
+    return decode_document(content, declared, name or options.name, options.encoding)
 
 
 def _members(content, kind, options):
     """Yields the pieces of each text of a document, with its encoding."""
     if not kind.is_archive:
-        text, encoding = decode_document(
-            content, kind.reader.declared_encoding(content), options.name
-        )
-        yield kind.reader.read(text, options), encoding
+        text, encoding = _decoded(content, kind, options)
+        yield _pieces(text, kind, options), encoding
         return
     from kformer.documents.office_archives import text_members
 
     for name, member in text_members(content, kind.reader, options.name):
-        text, encoding = decode_document(member, kind.reader.declared_encoding(member), name)
-        yield kind.reader.read(text, options._replace(name=name)), encoding
+        text, encoding = _decoded(member, kind, options, name)
+        yield _pieces(text, kind, options._replace(name=name)), encoding
+
+
+def _pieces(text, kind, options) -> Iterator[Piece]:
+    """Yields the pieces of a text; a byte order mark is none of a segment."""
+    if text.startswith(_MARK):
+        yield _MARK
+    yield from kind.reader.read(text.removeprefix(_MARK), options)
 
 
 def _write(content, kind, options, work, file):
@@ -281,10 +317,13 @@ def _write(content, kind, options, work, file):
 
 
 def _translated_text(content, kind, options, work) -> Iterator[bytes]:
-    text, encoding = decode_document(content, kind.reader.declared_encoding(content), options.name)
+    text, encoding = _decoded(content, kind, options)
     work.encoding = encoding, kind.encoding_errors
-    for characters in work.translated(kind.reader.read(text, options)):
-        yield characters.encode(*work.encoding)
+    # Encodings with shift sequences have a state, which goes on in the next piece.
+    encoder = codecs.getincrementalencoder(encoding)(kind.encoding_errors)
+    for characters in work.translated(_pieces(text, kind, options)):
+        yield encoder.encode(characters)
+    yield encoder.encode("", final=True)
 
 
 def _placed(answer, segment) -> Sequence[str | Code]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kformer.documents.character_sets import web_codec
 from kformer.documents.declared_languages import language_in_translation
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.segments import Chunk, Piece, Role, Segment, SegmentBuilder, escaping
@@ -62,6 +63,7 @@ _ENDED_BY = {
     "tr": {"tr", "tbody"},
 }
 _KEPT_CLASSES = ("notranslate", "material-icons", "material-symbols")  # Icons by their names.
+_LANGUAGES = {"lang", "xml:lang"}
 _TRANSLATED = {"alt", "title", "placeholder", "aria-label"}
 _NAMES = {"description", "og:title", "og:description", "twitter:title", "twitter:description"}
 
@@ -72,15 +74,15 @@ def declared_encoding(content: bytes) -> str | None:
     if declared is None:
         return None
     name = declared[1].decode("ascii", "replace").lower()
-    if name.startswith("utf-16"):
+    codec = web_codec(name) or name
+    if codec.startswith("utf-16"):
         return "utf-8"  # The declaration itself is readable.
-    if name in ("iso-8859-1", "latin1", "us-ascii", "ascii", "windows-1252", "cp1252"):
+    if codec == "cp1252":
         try:
-            content.decode("cp1252")
+            content.decode(codec)
         except UnicodeDecodeError:
             return "latin-1"
-        return "cp1252"  # As browsers read these.
-    return name
+    return codec
 
 
 _NUMBER = re.compile(r"&#(?:0{9,}+|(?=\d{9}))(\d*+)")
@@ -305,9 +307,16 @@ class _HtmlReader:
         elif token.name == "input":
             kind = values.get("type", ("",))[0].strip().lower()
             names |= {"value"} & values.keys() if kind in ("submit", "button", "reset") else set()
+        names |= _LANGUAGES
         for name in sorted(names & values.keys(), key=lambda name: values[name][1]):
             value, start, end = values[name]
-            if any(character.isalpha() for character in value):
+            if name in _LANGUAGES:
+                language = language_in_translation(value, self._options)
+                if language != value:
+                    yield _changed(
+                        start, self._builder.line(start), self._text[start:end], language
+                    )
+            elif any(character.isalpha() for character in value):
                 raw = self._text[start:end]
                 line = self._builder.line(start)
                 write = attribute_writer(raw, "&#160;" if self._is_xml else "&nbsp;")
@@ -337,9 +346,14 @@ class _HtmlReader:
             self._pop()
 
 
+def _changed(place, line, raw, value):
+    """Returns a segment without text for an attribute that has another value in a translation."""
+    quote = raw[0] if raw[:1] in ("'", '"') else ""
+    return Segment(place, line, raw, (), lambda _: f"{quote}{value}{quote}", inserted=True)
+
+
 _REFERENCE = re.compile(r"&#?\w{1,40};")  # A longer one would make a long text of a short one.
 _ANY_TAG = re.compile("<[^<>]*>")
-_LANGUAGE = re.compile(r"\b(?i:lang)\s*+=")
 _HEAD = 1000  # Characters in which a document says that it is XHTML.
 
 
@@ -385,21 +399,4 @@ def attribute_writer(raw: str, space: str):
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of an HTML page."""
-    return _HtmlReader(_with_languages(text, options), options).pieces()
-
-
-def _with_languages(text, options):
-    """Returns a page whose elements have the target language for that of the source."""
-    if not options.target_language or not _LANGUAGE.search(text):
-        return text
-    pieces, done = [], 0
-    for token in tokens(text, _is_xhtml(text)):
-        if token.kind != "start" or not _LANGUAGE.search(text, token.start, token.end):
-            continue
-        values = attributes_in(text, token)
-        found = [values[name] for name in ("lang", "xml:lang") if name in values]
-        for value, start, end in sorted(found, key=lambda each: each[1]):
-            quote = text[start] if text[start] in "\"'" else ""
-            pieces += [text[done:start], quote, language_in_translation(value, options), quote]
-            done = end
-    return "".join([*pieces, text[done:]])
+    return _HtmlReader(text, options).pieces()

@@ -360,10 +360,11 @@ def _all_occurrences(text, shown_texts):
 def _spans(codes, pairs, copies, places, left):
     """Returns the spans of codes, nested as in the source, where each should be by itself."""
     roots: list[_Span] = []
-    above = [roots]
+    above, opened = [roots], []
     for number, taken in enumerate(codes):
         if taken.code.role is Role.CLOSE:
             above.pop()
+            _reach(opened.pop())
             continue
         closing, spaced, has_text = None, (False, False), False
         if taken.code.role is Role.OPEN:
@@ -384,7 +385,16 @@ def _spans(codes, pairs, copies, places, left):
         above[-1].append(span)
         if closing:
             above.append(span.children)
+            opened.append(span)
     return roots
+
+
+def _reach(span):
+    """Has a span reach the spans in it that would have no text within it."""
+    for child in span.children:
+        is_apart = child.end <= span.start or child.start >= span.end
+        if child.has_text and child.start < child.end and is_apart:
+            span.start, span.end = min(span.start, child.start), max(span.end, child.end)
 
 
 def _at_space(text, place):
@@ -409,7 +419,7 @@ def _resolve(roots: list[_Span], text: str):
         for span in spans:
             span.start = min(max(span.start, first), last)
             span.end = min(max(span.end, span.start), last)
-        spans.sort(key=lambda span: span.start)
+        _sort(spans)
         done = first
         for span, following in itertools.zip_longest(spans, spans[1:]):
             span.start = max(span.start, done)
@@ -422,6 +432,16 @@ def _resolve(roots: list[_Span], text: str):
         if any(map(_is_bare, spans)):
             _give_words(spans, _Words(words, first, last))
         waiting += [(span.children, span.start, span.end) for span in spans if span.children]
+
+
+def _sort(spans):
+    """Sorts spans by their starts, those that begin together by their ends."""
+    spans.sort(key=lambda span: span.start)
+    for start, group in itertools.groupby([*enumerate(spans)], lambda item: item[1].start):
+        places = [place for place, span in group if span.closing and span.end > start]
+        together = sorted((spans[place] for place in places), key=lambda span: span.end)
+        for place, span in zip(places, together, strict=True):
+            spans[place] = span
 
 
 def _strip(span, text):
@@ -471,23 +491,25 @@ def _give_words(spans, words):
 
     for span in filter(_is_bare, spans):
         near = [*words.near(span.start)]
-        word = next((word for word in near if not holder(*word)), None)
-        if word is None and (word := _last_word(near, holder)):
-            other = holder(*word)
-            other.end = max(other.start, word[0])
+        word = next((word for word in near if not holder(*word)), None) or _given(near, holder)
         if word:
             span.start, span.end = word
+            starts = [other.start for other in held]
             number = bisect.bisect_left(starts, span.start)
             starts.insert(number, span.start)
             held.insert(number, span)
     spans.sort(key=lambda span: (span.start, span.end))
 
 
-def _last_word(near, holder):
-    """Returns a word at the end of a span that has others before it, or None."""
+def _given(near, holder):
+    """Returns a word that a span with several gives away, its last or first one, or None."""
     for start, end in near:
         other = holder(start, end)
         if other.start < start and other.end <= end:
+            other.end = start
+            return start, end
+        if start <= other.start and end < other.end:
+            other.start = end
             return start, end
     return None
 

@@ -16,6 +16,7 @@ from kformer.documents.pair_alignment import WordPair, align_pairs
 
 _HAN_AND_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN_AND_KANA}]|[^\W_{_HAN_AND_KANA}]+(?:['’.\-][^\W_{_HAN_AND_KANA}]+)*")
+_PIECE = re.compile(r"[^\W_]+")  # Of a word such as "e-mail".
 _BETWEEN_SPACES = re.compile(r"\S+")
 
 
@@ -148,11 +149,33 @@ class WordPlaces:
         if target[target_first:target_behind] != text:
             mine, others = self._same_words(text)
             if len(mine) != len(others):
-                part = self._source[start:end]
-                at = target.find(part, target_first, target_behind) if part else -1
-                return (at, at + len(part)) if at >= 0 else None
+                return self._share_of(start, end, (first, behind), (target_first, target_behind))
             target_first = others[mine.index(first)]
         return target_first + max(start - first, 0), target_first + min(end, behind) - first
+
+    def _share_of(self, start, end, word, target):
+        """Returns the same part of a translated word, or else as much of it.
+
+        A part that ends at a mark within the word, such as a hyphen, ends at such a mark again.
+        """
+        part = self._source[start:end]
+        at = self._target.find(part, *target) if part.strip() else -1
+        if at >= 0:
+            return at, at + len(part)
+        cuts = _cuts(self._source, (start, end))
+        pieces, others = (
+            [match.span() for match in _PIECE.finditer(text, *span)]
+            for text, span in ((self._source, word), (self._target, target))
+        )
+        if not any(cuts):
+            if len(pieces) != len(others):
+                return None
+            inside = [number for number, piece in enumerate(pieces) if start < piece[1] <= end]
+            return (others[inside[0]][0], others[inside[-1]][1]) if inside else None
+        scale = (target[1] - target[0]) / (word[1] - word[0])
+        shares = (target[0] + round(scale * (place - word[0])) for place in (start, end))
+        begin, stop = (min(max(share, target[0]), target[1]) for share in shares)
+        return begin, stop
 
     def _same_words(self, text):
         """Returns where the words of the source, and of the target, are this text."""

@@ -107,10 +107,7 @@ def test_options_that_do_not_go_with_a_document_are_refused(refused, model, writ
     assert line.startswith("kformer: A document must be JSON. Received: ")
 
 
-FORMATS = (
-    "a.tex a.tmx a.ts a.ftl a.php a.ass a.rst a.adoc a.rtf a.pdf a.doc a.pptx a.xlsx a.yaml.gz "
-    "A.INI"
-)
+FORMATS = "a.tex a.tmx a.ts a.ftl a.php a.ass a.rst a.adoc a.rtf a.pdf a.doc a.xlsx a.yaml.gz A.INI"
 
 
 @pytest.mark.parametrize("name", FORMATS.split())
