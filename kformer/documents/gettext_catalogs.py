@@ -239,7 +239,8 @@ class _CatalogReader:
         formats = [match for flag in flags if (match := _FORMAT.fullmatch(flag))]
         declared = [match[2] for match in formats if not match[1]]
         if declared:
-            return _SYNTAXES.get(declared[0], "printf")
+            syntaxes = [_SYNTAXES.get(name, "printf") for name in declared]
+            return "printf" if "printf" in syntaxes else syntaxes[0]
         return "none" if any(match[1] == "no-" for match in formats) else self._syntax
 
     def _header(self, first, message):

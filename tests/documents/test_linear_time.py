@@ -336,7 +336,7 @@ HOSTILE = {
     "word_places._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "word_places._PIECE": [("", "a", ""), ("", "a-", "")],
     "word_places._WORD": [("", "a", ""), ("", "a-", ""), ("", "-", ""), ("", "a'", "")],
-    "xliff._BREAK": [("<br", " ", ""), ("<br", "/", "")],
+    "xliff._BREAK": [SPACES, ("<br", " ", ""), ("<br", "/", ""), ("<", "a", "")],
     "xliff._OF_ANGULAR": [("START_", "A", "-"), ("START_", "_1", "-")],
     "xliff._PLACEHOLDER": [("", "{", "\n"), ("", "a", "")],
     "xliff._STATE": [
@@ -410,6 +410,8 @@ HOSTILE = {
                 "%a.",
                 "%(",
                 "%<a",
+                "%<PRIa",
+                "``a'",
                 "$a",
                 "~1,",
                 "{%",

@@ -60,6 +60,9 @@ def test_each_kind_is_recognized_by_its_pattern_and_among_all(kind, text):
         ("brace", "%d {x:>5}", "%d [{x:>5}]"),
         ("drupal", "%user @count :url !name a@b", "[%user] [@count] [:url] [!name] a@b"),
         ("chrome", "$USER$ $1 $$ %s", "[$USER$] [$1] [$$] %s"),
+        ("printf", "%<PRIx32> %'d (%S) %.*s", "[%<PRIx32>] [%'d] ([%S]) [%.*s]"),
+        ("", "run `a b` or `'x' y", "run [`a b`] or `'x' y"),
+        ("", "of <type> <object> <b>mode</b>, %d", "of [<type>] [<object>] [<b>]mode[</b>], [%d]"),
         ("lisp", "~a ~5,2f ~%", "[~a] [~5,2f] [~%]"),
     ],
 )

@@ -89,6 +89,7 @@ def test_a_rule_that_is_none_has_its_first_form_for_one():
         ("#, qt-format\n", "%n dogs of %L1", "%n DOGS OF %L1"),
         ("#, no-c-format\n", "a %d b", "A %D B"),
         ("#, c-format\n", "a %d b 5 %complete", "A %d B 5 %cOMPLETE"),
+        ("#, python-brace-format, python-format\n", "a %d {x}", "A %d {x}"),
         ("#, python-brace-format\n", "a %d {x}", "A %D {x}"),
         ("#, fuzzy, php-format\n", "a %1$s b", "A %1$s B"),
         ("", "Hi %name%, :who and %<n>d", "HI %name%, :who AND %<n>d"),
