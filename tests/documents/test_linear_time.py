@@ -86,7 +86,7 @@ HOSTILE = {
     ],
     "gettext_catalogs._LANGUAGE": [("Language:", " ", ";"), ("", "Language:a", "")],
     "gettext_catalogs._TEMPLATE_FORMS": [("", "nplurals=INTEGER; plural", "")],
-    "gettext_catalogs._LINE": [
+    "gettext_catalogs._PO_LINE": [
         ("", " ", "x"),
         ("msgid", " ", "x"),
         ('"', "a", ""),
