@@ -119,6 +119,8 @@ def test_new_translations_are_fuzzy_if_they_shall_be(tmp_path, end):
     assert entries == {"One file": ["fuzzy", "c-format"], "Open": ["fuzzy"], "a": ["fuzzy"]}
     with pytest.raises(TypeError, match="Received: fuzzy=1"):
         translated(tmp_path, "a.po", text, upper, fuzzy=1)
+    with pytest.raises(ValueError, match="fuzzy=True for a document of the kind json"):
+        translated(tmp_path, "a.json", "{}", upper, fuzzy=True)
 
 
 def without_dogs(texts):
