@@ -7,6 +7,7 @@
 - `character_sets`: bytes to characters and back, exactly.
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text,
   which `joined_text` joins over the markup.
+- `raised_notes`: marks of notes behind words.
 - `amounts`: whether a translation has the numbers of its source.
 - `icu_messages`: the forms of plurals in placeholders.
 - `asking`: a translator's answers, each distinct text once.

@@ -33,6 +33,7 @@ from kformer.inference.source_marks import (
     without_marks,
 )
 from kformer.inference.splitting import SplitTranslation, translate_split
+from kformer.text.paragraphs.marks import has_letter
 
 _ALIGNED = 1000  # Sentences that are aligned, if so many are not in texts with codes.
 _TRIED = 16  # Texts with placeholders after which it is known how a translator copies them,
@@ -64,6 +65,15 @@ class Answer(NamedTuple):
         """Whether the translation is the text, sentence by sentence."""
         pairs = self.sentences
         return self.text == self.taken.text or all(pair.source == pair.target for pair in pairs)
+
+    @property
+    def lack(self) -> str:
+        """Why the translation cannot stand for the text: it, or a sentence of it, is empty."""
+        if not self.text.strip():
+            return "its translation is empty"
+        pairs = self.sentences
+        is_lost = any(has_letter(pair.source) and not pair.target.strip() for pair in pairs)
+        return "the translation of a sentence is empty" if is_lost else ""
 
 
 class _Plain(NamedTuple):

@@ -408,7 +408,7 @@ class _Work:
         answer = self._answers.answer(taken)
         if answer.flags:
             self._flags.append((segment.line, answer.flags))
-        reason = segment.reason or ("" if answer.text.strip() else "its translation is empty")
+        reason = segment.reason or answer.lack
         if not reason and answer.is_unchanged:
             self._remember(parts, parts)
         elif not reason:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kformer.documents.character_sets import web_codec
 from kformer.documents.declared_languages import language_in_translation
 from kformer.documents.document_kinds import ReadOptions
-from kformer.documents.segments import Chunk, Piece, Role, Segment, SegmentBuilder, escaping
+from kformer.documents.segments import PROSE, Chunk, Piece, Role, Segment, SegmentBuilder, escaping
 
 ENCODING_ERRORS = "xmlcharrefreplace"  # What the encoding does not have is a reference.
 MOST_LEVELS = 1000  # Of open elements; browsers have 512.
@@ -214,7 +214,7 @@ class _HtmlReader:
         self._text, self._options = text, options
         self._is_xml = _is_xhtml(text)
         write = xhtml_writer if self._is_xml else writer
-        self._builder = SegmentBuilder(text, unescape, write, collapse=True)
+        self._builder = SegmentBuilder(text, unescape, write, collapse=True, syntax=PROSE)
         self._open: list[_Element] = []
         self._counts: dict[str, int] = {}
         self._last_start = 0  # Where the last tag ended of an element of the page's own.

@@ -15,7 +15,7 @@ from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.segments import Piece, SegmentBuilder, Write, paired
 
 _SKIPPED = r"(?:[ \t\f]|\\(?:\r\n?|\n))*+"  # White space, also over the end of a line.
-_LINE = re.compile(
+_ENTRY = re.compile(
     r"[ \t\f]*+(?:[#!][^\r\n]*+"
     rf"|(?:[^\\ \t\f\r\n=:]|\\(?:\r\n|.|\Z))*+{_SKIPPED}(?:[=:]{_SKIPPED})?"
     r"(?P<value>(?:[^\\\r\n]|\\(?:\r\n|.|\Z))*+))(?:\r\n?|\n|\Z)",
@@ -67,7 +67,7 @@ def declared_encoding(content: bytes) -> str:
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the values of a file."""
-    values = [match.span("value") for match in _LINE.finditer(text) if match["value"]]
+    values = [match.span("value") for match in _ENTRY.finditer(text) if match["value"]]
     doubles, always = _apostrophes([text[start:end] for start, end in values])
     hex_escape = _capital_escape if _CAPITAL_HEX.search(text) else _unicode_escape
     # Java may read ASCII as ISO-8859-1, so it stays ASCII.

@@ -15,6 +15,7 @@ from kformer.documents import html_text
 from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.inline_markdown import BLOCK, inline_codes, markdown_parser
 from kformer.documents.segments import (
+    PROSE,
     Chunk,
     Piece,
     Role,
@@ -65,7 +66,7 @@ def declared_encoding(_content: bytes) -> None:
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of a document."""
     lines, blank = _lines(text)
-    builder = SegmentBuilder(text, _unescape, _writer, collapse=True)
+    builder = SegmentBuilder(text, _unescape, _writer, collapse=True, syntax=PROSE)
     used: dict[int, int] = {}  # Characters of a line that earlier cells have.
     definitions: dict = {}
     block, before = "", ""  # What the last block with a title says, and the type of the last token.

@@ -15,7 +15,7 @@ from kformer.documents.declared_languages import (
     with_languages,
 )
 from kformer.documents.document_kinds import ReadOptions
-from kformer.documents.segments import MARK, Piece, Role, Segment, SegmentBuilder, collapsed
+from kformer.documents.segments import MARK, PROSE, Piece, Role, Segment, SegmentBuilder, collapsed
 from kformer.documents.xml_tokens import (
     ENCODING_ERRORS,
     declared_encoding,
@@ -68,7 +68,9 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of a member."""
     text = _with_languages(text, options)
     number = 0
-    builders = [SegmentBuilder(text, xml_unescape, xml_writer, True, number=lambda: number)]
+    builders = [
+        SegmentBuilder(text, xml_unescape, xml_writer, True, number=lambda: number, syntax=PROSE)
+    ]
     opened, never = [_Element(False)], 0
     for token in xml_tokens(text, options.name):
         never += (token.name in _NEVER) * {"start": 1, "end": -1}.get(token.kind, 0)

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from kformer.documents.amounts import AMOUNT, is_amount
 from kformer.documents.icu_messages import icu_code
 from kformer.documents.joined_text import JoinedText, shown_text
-from kformer.documents.segments import Code, Piece, Role, Segment, partners
+from kformer.documents.raised_notes import with_notes
+from kformer.documents.segments import PROSE, Code, Piece, Role, Segment, partners
 from kformer.near_names import near_name
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"  # Four levels of ICU.
@@ -60,6 +61,7 @@ _NONE = r"(?!)"
 # What some kinds are in texts of a syntax that the document declares, such as by `qt-format`.
 SYNTAXES: dict[str, dict[str, str]] = {
     "": {},
+    PROSE: {},  # Of documents, where a tag that is text is a word and no markup.
     "strings": {  # Of programs, without a declared syntax; ":name" is Laravel's, "!name" Drupal's.
         "variable": rf"{KINDS['variable']}|(?<![\w:/.)\]}}>!])[:!][A-Za-z_]\w{{0,63}}:?+(?![\w:/`])"
     },
@@ -157,7 +159,7 @@ def syntax_pattern(keep: Iterable[str] | None = None) -> re.Pattern:
 
 
 def with_placeholders(
-    parts: Iterable[str | Code], pattern: re.Pattern, line: int = 1
+    parts: Iterable[str | Code], pattern: re.Pattern, line: int = 1, are_tags_words: bool = False
 ) -> tuple[str | Code, ...]:
     """Returns the parts of a segment with the placeholders of its texts as codes.
 
@@ -176,7 +178,7 @@ def with_placeholders(
             are_before = are_free and not first
             if done < start or are_before:
                 result += joined.cut(done, start, is_left, are_before)
-            result += _codes(joined.cut(start, stop, first, last), line)
+            result += _codes(joined.cut(start, stop, first, last), line, are_tags_words)
             done, is_left = stop, not last
         if is_left or done < len(joined.text):
             result += joined.cut(done, len(joined.text), is_left, last=True)
@@ -235,13 +237,14 @@ def expanded(
             yield from expanded(piece.pieces, patterns, syntax)
         elif isinstance(piece, Segment):
             own = piece.syntax or syntax
-            parts = with_placeholders(piece.parts, patterns[own], piece.line)
+            parts = with_notes(piece.parts)
+            parts = with_placeholders(parts, patterns[own], piece.line, own == PROSE)
             yield piece, parts
             codes = (part for part in parts if isinstance(part, Code))
             yield from expanded(codes, patterns, own)
 
 
-def _codes(inside, line):
+def _codes(inside, line, are_tags_words):
     """Returns the code of a placeholder, with the parts beside it that cannot be inside it."""
     text = shown_text(inside)
     if len(inside) > 1 and _NEVER_SPANS.fullmatch(text):
@@ -252,22 +255,25 @@ def _codes(inside, line):
         first, last = (Code((end,), role, "`", is_text=True) for end, role in ends)
         return [first, title, last]
     if partners(inside)[1]:
-        return [_code(text, inside, line)]
+        return [_code(text, inside, line, are_tags_words)]
     lengths = [len(part) if isinstance(part, str) else -1 for part in inside]
     longest = lengths.index(max(lengths))
     before = [part for part in inside[:longest] if _is_end(part)]
     behind = [part for part in inside[longest:] if _is_end(part)]
-    return [*before, _code(text, [part for part in inside if not _is_end(part)], line), *behind]
+    alone = [part for part in inside if not _is_end(part)]
+    return [*before, _code(text, alone, line, are_tags_words), *behind]
 
 
 def _is_end(part):
     return isinstance(part, Code) and part.role is not Role.ALONE
 
 
-def _code(text, inside, line):
+def _code(text, inside, line, are_tags_words):
     if icu := icu_code(inside, line):
         return icu
-    pieces, tag = tuple(inside), _TAG.fullmatch(_as_markup(text))
+    pieces, tag = tuple(inside), None
+    if not are_tags_words:
+        tag = _TAG.fullmatch(_as_markup(text))
     if tag is None:
         shown = " " if text.lower() in _NO_BREAK_SPACES else text
         return Code(pieces, shown=shown, is_text=True, is_amount=is_amount(text))

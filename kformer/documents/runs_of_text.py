@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kformer.documents.segments import (
     MOST_PARTS,
+    PROSE,
     Chunk,
     Code,
     Role,
@@ -208,7 +209,7 @@ class Paragraph:
             self._keeps_spaces,
         )
         is_ordered, self.is_ordered = self.is_ordered, False
-        return Segment(start, self._number, raw, parts, write, is_ordered)
+        return Segment(start, self._number, raw, parts, write, is_ordered, syntax=PROSE)
 
 
 def _stripped(node, strip):

@@ -139,6 +139,8 @@ class InnerSegment(Segment):
 
 
 Piece = str | Segment
+PROSE = "prose"
+"""Syntax of text in documents, where a tag that is text is a word and no markup."""
 MOST_PARTS = 50_000  # Of a segment, each of which takes a kilobyte while it is translated.
 _SPACES = re.compile("[ \t\r\n\f]+")
 
@@ -205,6 +207,7 @@ class SegmentBuilder:
         collapse: Whether white space of any length is a space.
         ordered: Whether the codes of a segment must keep their order.
         number: Returns the number of the paragraph that is read; None for lines, which are counted.
+        syntax: As for `Segment`.
     """
 
     def __init__(
@@ -215,9 +218,11 @@ class SegmentBuilder:
         collapse: bool = False,
         ordered: bool = False,
         number: Callable[[], int] | None = None,
+        syntax: str = "",
     ):
         self._document, self._unescape, self._writer = document, unescape, writer
         self._collapse, self._ordered, self._number = collapse, ordered, number
+        self._syntax = syntax
         self._items: list[_SegmentPart] = []
         self._hidden: _Hidden | None = None  # Behind the items.
         self._output: list[Piece] = []
@@ -233,6 +238,7 @@ class SegmentBuilder:
             self._collapse,
             self._ordered,
             self._number,
+            self._syntax,
         )
         builder._line, builder._counted = self.line(place), place
         builder._done = place
@@ -343,7 +349,8 @@ class SegmentBuilder:
             parts = tuple(merged(item.part for item in inside))
             line = self.line(start)
             write = self._writer(raw)
-            self._emit_all([Segment(start, line, raw, parts, write, self._ordered)])
+            segment = Segment(start, line, raw, parts, write, self._ordered, syntax=self._syntax)
+            self._emit_all([segment])
         for item in items[last:]:
             self._emit_all(item.segments)
 

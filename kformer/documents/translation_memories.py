@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 from xml.sax.saxutils import escape, quoteattr
 
-from kformer.arguments import replace_lone_surrogates
+from kformer.documents.xml_tokens import xml_characters
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <tmx version="1.4">
@@ -20,7 +20,6 @@ _UNIT = """    <tu>
       <tuv xml:lang={target}><seg>{target_text}</seg></tuv>
     </tu>
 """
-_FORBIDDEN = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])  # In XML.
 
 
 class MemoryWriter:
@@ -52,9 +51,7 @@ class MemoryWriter:
         if (source, target) in self._written:
             return
         self._written.add((source, target))
-        texts = (
-            escape(replace_lone_surrogates(text).translate(_FORBIDDEN)) for text in (source, target)
-        )
+        texts = (escape(xml_characters(text)) for text in (source, target))
         source_text, target_text = texts
         unit = _UNIT.format(source_text=source_text, target_text=target_text, **self._languages)
         self._file.write(unit.encode())

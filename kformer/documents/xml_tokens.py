@@ -33,6 +33,8 @@ _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(\w+));")
 _ANY_TAG = re.compile("<[^<>]*>")
 _MOST_DIGITS = 7  # Of the number of a character.
 _MOST_REFERENCE = 12  # Characters of a reference that a translation may have often.
+# Characters that no document of XML may have, and lone surrogates.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
@@ -180,6 +182,11 @@ def _character(match):
     return chr(number) if number <= sys.maxunicode else match[0]
 
 
+def xml_characters(text: str) -> str:
+    """Returns a text with U+FFFD, or nothing for a control, for what XML forbids."""
+    return _FORBIDDEN.sub(lambda match: "\ufffd" if match[0] >= "\ud800" else "", text)
+
+
 def xml_escape(raw: str):
     """Returns a function that escapes text, by the references that the raw characters have."""
     references = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -192,7 +199,7 @@ def xml_escape(raw: str):
     table = str.maketrans(references)
 
     def escape(text: str):
-        return text.translate(table).replace("]]>", "]]&gt;")
+        return xml_characters(text).translate(table).replace("]]>", "]]&gt;")
 
     return escape
 
@@ -204,7 +211,7 @@ def xml_writer(raw: str) -> Write:
 
 def cdata_writer(_raw: str) -> Write:
     """Returns the `Write` of a segment in a CDATA section."""
-    return escaping(lambda text: text.replace("]]>", "]]]]><![CDATA[>"))
+    return escaping(lambda text: xml_characters(text).replace("]]>", "]]]]><![CDATA[>"))
 
 
 def xml_attribute_segments(

@@ -147,7 +147,7 @@ HOSTILE = {
     ],
     "java_properties._FORMAT": [("", "{", "")],
     "java_properties._ICU": [("{", " ", "x"), ("", "{a ", ""), ("", "{a, ", ""), ("{", "a", "")],
-    "java_properties._LINE": [
+    "java_properties._ENTRY": [
         ("", " ", "\\"),
         ("", "\\\n", ""),
         ("", "\\\r", ""),
@@ -228,6 +228,8 @@ HOSTILE = {
     "numbers._MARK": [("", ",", "x")],
     "numbers._NUMBER": [("", "1", "x"), ("", "1'", "."), ("", "1 000 ", "x"), ("", " 000", "x")],
     "numbers._SPACE": [SPACES],
+    "raised_notes._NOTE": [("1", ",1", "x"), ("", "*", "")],
+    "raised_notes._WORD": [("", "a", "")],
     "runs_of_text._EMPTY": [("", "<rPr", ""), ("<rPr", " ", ""), ("<", "a", "")],
     "runs_of_text._INVISIBLE": [
         ("", "<lang ", ""),
@@ -355,6 +357,7 @@ HOSTILE = {
         (' a="', "a", ""),
         ("", ' a="', ""),
     ],
+    "xml_tokens._FORBIDDEN": [("", "\x01", "")],
     "xml_tokens._FILE_NAME": [("", "a", " ")],
     "xml_tokens._ANY_TAG": [("", "<", ""), ("", "<a", "")],
     "xml_tokens._DECLARATION": [

@@ -149,6 +149,9 @@ def test_references_stay_text_and_never_become_tags():
         assert "<script" not in rendered
         assert rendered.count("&lt;") == MarkdownIt().render(text).count("&lt;")
         assert rendered.count("&amp;") == MarkdownIt().render(text).count("&amp;")
+    new, asked = markup("Use &lt;div&gt; here")
+    assert asked == ["Use <div> here"]
+    assert new == "here &lt;div> Use"
     assert "<i" not in MarkdownIt().render(markup("a b", lambda _: ["<i> &lt;i&gt; x"])[0])
 
 

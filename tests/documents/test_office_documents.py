@@ -359,3 +359,13 @@ def test_the_text_of_slides_is_read_like_that_of_word():
     assert new == head + shape.format("A DOG", "THE RED ", "", "HOUSE")
     [new] = with_languages("a.pptx", {"ppt__slides__slide1_xml": content}, target_language="fr")
     assert new.count('lang="fr"') == 2
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.odt"])
+def test_characters_that_xml_forbids_are_not_written(name):
+    members = {"word__document_xml": word(["The"])} if name == "a.docx" else {"content_xml": ODT}
+    content = kformer.documents.document_translation.translate_content(
+        archive(**members), name, lambda texts: ["a\x01\ufffe\ud800b" for _ in texts]
+    )[0]
+    new = member(content, "word/document.xml" if name == "a.docx" else "content.xml")
+    assert "a\ufffd\ufffdb" in "".join(ElementTree.fromstring(new).itertext())

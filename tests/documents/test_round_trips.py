@@ -262,3 +262,41 @@ def test_xhtml_has_numbers_for_spaces_and_scripts_without_an_end():
     )
     assert new == page.replace("a b", "a&#160;b").replace("x y", "x&#160;y")
     assert kformer.translate_markup(page, upper)[0].endswith("<p>Z</p>")
+
+
+def test_a_text_stays_if_the_translation_of_one_of_its_sentences_is_empty():
+    def translate(texts):
+        return ["" if "Bye" in text else text.upper() for text in texts]
+
+    text = "Hello there. 12.5. Bye now."
+    new, report = kformer.translate_markup(text, translate)
+    assert new == text
+    assert [each.text for each in report.unplaced] == [text]
+
+
+@pytest.mark.parametrize("note", ["1", "<a href='#n'>[12]</a>", "*", "a", "3,4"])
+def test_a_translator_reads_no_mark_of_a_note(note):
+    asked = []
+
+    def translate(texts):
+        asked.extend(texts)
+        return ["The child sleeps, now." for _ in texts]
+
+    mark = f"<sup>{note}</sup>"
+    new, _ = kformer.translate_markup(f"<p>Das Kind{mark} schläft,{mark} jetzt.</p>", translate)
+    assert asked == ["Das Kind schläft, jetzt."]
+    assert new == f"<p>The child{mark} sleeps,{mark} now.</p>"
+
+
+@pytest.mark.parametrize("word", ["12 km<sup>2</sup>", "x<sup>2</sup>y", "CO<sub>2</sub>"])
+def test_an_index_is_a_part_of_its_word(word):
+    asked = []
+
+    def translate(texts):
+        asked.extend(texts)
+        return reverse(texts)
+
+    new, _ = kformer.translate_markup(f"<p>The {word} and H<sub>2</sub>O here</p>", translate)
+    plain = re.sub("<.*?>", "", word)
+    assert asked[0] == f"The {plain} and H2O here"
+    assert new == f"<p>here H<sub>2</sub>O and {' '.join(reversed(word.split()))} The</p>"
