@@ -58,6 +58,15 @@ Encoding = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+Fuzzy = Annotated[
+    bool,
+    typer.Option(
+        "--fuzzy",
+        help="Mark the translations of a gettext catalog as fuzzy, so that programs ignore them "
+        "until they are reviewed.",
+        rich_help_panel=PANEL,
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option(

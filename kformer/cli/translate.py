@@ -28,6 +28,7 @@ from kformer.cli.documents_command import (
     DocumentKind,
     DryRun,
     Encoding,
+    Fuzzy,
     Keep,
     MemoryFile,
     document_kind_of,
@@ -117,6 +118,7 @@ def translate(
     keep: Keep = None,
     tmx: MemoryFile = None,
     encoding: Encoding = None,
+    fuzzy: Fuzzy = False,
     dry_run: DryRun = False,
     **search: Any,
 ):
@@ -125,14 +127,15 @@ def translate(
     Text is TEXT, --input, or stdin.
     """
     source = one_source(texts, input)
-    document = document_kind_of(input, kind, keep=keep, tmx=tmx, encoding=encoding, dry_run=dry_run)
+    own = {"keep": keep, "tmx": tmx, "encoding": encoding, "fuzzy": fuzzy, "dry_run": dry_run}
+    document = document_kind_of(input, kind, **own)
     if runner is not None:
         refused: dict[str, object]
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
         refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
         refused |= {"target_language": target_language, "engine": engine, "glossary": glossary}
         refused |= {"source_language": source_language, **search}
-        refused |= {"keep": keep, "tmx": tmx, "encoding": encoding, "dry_run": dry_run}
+        refused |= own
         _check_is_lines(document, input)
         _check_no_texts(texts, "on a runner")
         translate_on_runner(model, input, output, runner, context.args, refused)
@@ -190,6 +193,7 @@ def translate(
             keep=keep,
             tmx=tmx,
             encoding=encoding,
+            fuzzy=fuzzy,
             source_language=source_language,
             target_language=target_language,
             glossary=terms,

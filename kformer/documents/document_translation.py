@@ -99,12 +99,17 @@ def translate_document(
     check_another_file(output, path)
     check_suffix_of_output(output, path, kind)
     _check_encoding(encoding, kind)
+    if check_flag("fuzzy", fuzzy) and kind.name != "gettext":
+        raise ValueError(
+            "`fuzzy` is for catalogs of gettext; other kinds have their own marks. "
+            f"Received: fuzzy=True for a document of the kind {kind.name}."
+        )
     if tmx is not None:
         check_another_file(tmx, path)
     content, translator = read_document(path), as_translator(translator)
     work = _work(keep, translator, source_language, target_language, progress, glossary, options)
     options = _options(path, translator, source_language, target_language, encoding)
-    options = options._replace(fuzzy=check_flag("fuzzy", fuzzy))
+    options = options._replace(fuzzy=fuzzy)
     with Publication() as publication, contextlib.ExitStack() as files:
         if tmx is not None:
             memory = _opened(publication, tmx, files)

@@ -15,7 +15,7 @@ from kformer.documents.document_kinds import ReadOptions
 from kformer.documents.plural_forms import plural_forms, singular_form
 from kformer.documents.segments import Chunk, Piece, Segment
 
-_LINE = re.compile(
+_PO_LINE = re.compile(
     r"[ \t]*(?:(msgctxt|msgid_plural|msgid|msgstr)(?:\[(\d{1,3})\])?[ \t]*)?"
     r'"((?:[^"\\\r\n]|\\.)*+)"[ \t]*\Z'
 )
@@ -90,7 +90,7 @@ def messages(text: str, name: str) -> Iterator[Message]:
     flags_place = None
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.rstrip("\r").removeprefix("\ufeff" if number == 1 else "")
-        match = _LINE.match(bare)
+        match = _PO_LINE.match(bare)
         if not match and bare.strip() and not bare.lstrip().startswith("#"):
             raise _malformed(name, number, bare)
         if not match or match[1]:
@@ -239,7 +239,8 @@ class _CatalogReader:
         formats = [match for flag in flags if (match := _FORMAT.fullmatch(flag))]
         declared = [match[2] for match in formats if not match[1]]
         if declared:
-            return _SYNTAXES.get(declared[0], "printf")
+            syntaxes = [_SYNTAXES.get(name, "printf") for name in declared]
+            return "printf" if "printf" in syntaxes else syntaxes[0]
         return "none" if any(match[1] == "no-" for match in formats) else self._syntax
 
     def _header(self, first, message):

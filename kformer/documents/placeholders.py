@@ -8,6 +8,7 @@ A quantity, a number with its unit, is written by the translator, in the way of 
 put back only if a translation lacks its digits.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -20,8 +21,9 @@ from kformer.near_names import near_name
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"  # Four levels of ICU.
 _PRINTF = (
-    r"%(?:\d{1,3}\$)?(?:\(\w+\)|<\w+>)?[-+#0,]{0,5}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
-    r"(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGcrsaAp@n%]"
+    r"%(?:\d{1,3}\$)?(?:\(\w+\)|<\w+>)?[-+#0,']{0,5}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
+    r"(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGcCrsSaAp@n%]"
+    r"|%[-+#0]{0,5}\d{0,4}<PRI\w{1,9}>"  # Of gettext.
 )
 _WORD = r"%[A-Za-z][A-Za-z0-9_]*+"  # "%s", "%user", "%dKB", "%Y".
 _OF_APPLE = r"%#@\w{1,99}@"
@@ -44,11 +46,12 @@ KINDS = {
     r"|<%(?:[^<%]++|%(?!>)|<(?!%))*+%>"  # ERB, EJS.
     r"|\[\[\w{1,64}\]\]|(?<!\w)__[A-Za-z][A-Za-z0-9]{0,63}(?:_[A-Za-z0-9]{1,63}){0,9}__(?!\w)",
     "brace": _BRACES,
-    # reStructuredText: roles, code, and links, of which the text is translated.
-    "role": r":[A-Za-z][\w:+.-]{0,63}:`[^`]++`|``[^`]++``|`[^`<>]+\s<[^`<>\s]++>`__?",
+    # reStructuredText: roles, code, and links, of which the text is translated; code of Markdown.
+    "role": r":[A-Za-z][\w:+.-]{0,63}:`[^`]++`|``(?=\S)[^`]++(?<=\S)``(?!\w)"
+    r"|`[^`<>]+\s<[^`<>\s]++>`__?|(?<!`)`[^`'\n]{1,200}`_{0,2}",
     "variable": rf"{_NOT_OF_PROSE}(?:{_NAMED}|{_NUMBERED})",  # Symfony, Windows; Qt, KDE.
-    "printf": rf"{_OF_APPLE}|{_NOT_OF_PROSE}(?:{_WORD}|(?!%[A-Za-z]){_PRINTF})"
-    rf"|{_PRINTF}(?!{_LETTER_BEHIND})",
+    "printf": rf"{_OF_APPLE}|{_NOT_OF_PROSE}(?:{_WORD}|(?!%[A-Za-z])(?:{_PRINTF}))"
+    rf"|(?:{_PRINTF})(?!{_LETTER_BEHIND})",
     "quantity": AMOUNT,
     "mention": r"(?<![\w/#@.])[#@](?:\d{1,9}|[A-Za-z_][\w-]{0,63})(?![\w;])",  # "#12", "@name".
     "emoji": r"[\u2190-\u21ff\u2600-\u27bf\U0001f000-\U0001faff][\u200d\ufe0f\u2640\u2642"
@@ -71,7 +74,7 @@ SYNTAXES: dict[str, dict[str, str]] = {
     "chrome": {"printf": _NONE, "variable": r"\$(?:[A-Za-z_][\w@]{0,63}\$|\d|\$)"},
 }
 _SYNTAX = {"tag", "nesting", "double-brace", "template", "brace", "printf"}  # Of programs.
-_ADDED_PRINTF = rf"{_OF_APPLE}|{_NOT_OF_PROSE}{_PRINTF}(?!{_LETTER_BEHIND})"
+_ADDED_PRINTF = rf"{_OF_APPLE}|{_NOT_OF_PROSE}(?:{_PRINTF})(?!{_LETTER_BEHIND})"
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+|\d{1,3})[^<>]*?(/?)>")
 _NEVER_SPANS = re.compile(rf"{AMOUNT}|{KINDS['emoji']}")  # They are text for a translator.
 _ALONE = {"br", "hr", "img", "input", "wbr"}  # Tags of HTML without an end.
@@ -179,7 +182,21 @@ def with_placeholders(
             done, is_left = stop, not last
         if is_left or done < len(joined.text):
             result += joined.cut(done, len(joined.text), is_left, last=True)
-    return tuple(result)
+    return tuple(_with_unpaired_shown(result))
+
+
+def _with_unpaired_shown(parts):
+    """Yields parts; a tag in a text without its other end, such as `<file>`, is a placeholder."""
+    pairs, is_nested = partners(parts)
+    for place, part in enumerate(parts):
+        is_unpaired = not is_nested and isinstance(part, Code) and place not in pairs
+        if is_unpaired and part.is_text and part.role is not Role.ALONE:
+            part = dataclasses.replace(part, role=Role.ALONE, name="", shown=_shown(part))
+        yield part
+
+
+def _shown(code):
+    return shown_text([piece for piece in code.pieces if not isinstance(piece, Segment)])
 
 
 def _ends_inside(joined, start, stop, may_begin):

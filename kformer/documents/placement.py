@@ -159,7 +159,8 @@ class TakenText:
             if isinstance(part, str):
                 if is_gap and (not last or last.isspace()) and part[0].isspace():
                     part = part[1:]
-                if is_gap and part.startswith(_CLOSING) and last == " ":
+                is_closing = part.startswith(_CLOSING) and not part[1:2].isalnum()  # Not ".csv".
+                if is_gap and is_closing and last == " ":
                     length = self._drop_last_space(pieces, length)
                 is_gap = is_gap and not part
                 text = part

@@ -25,6 +25,7 @@ from kformer.documents.xml_tokens import (
 
 __all__ = ["ENCODING_ERRORS", "declared_encoding", "read"]
 _UNITS = {"trans-unit", "segment"}
+_OUTER = {"file", "group", "unit", "trans-unit", "segment"}  # Of these, the inner one counts.
 _MOST_INDENT = 1000  # Characters before a source that its target may have, too.
 _SPANS = {"g", "pc", "mrk"}
 _ENDS = {  # Elements that are an end of a span, with the attributes that name the other one.
@@ -42,7 +43,7 @@ _OF_ANGULAR = re.compile(r"(START|CLOSE)_(\w+?)(?:_\d+)?")
 _VALUE = re.compile(r"(?:INTERPOLATION|ICU|PH)(?:_\d+)?")  # Ids of Angular.
 _SHOWN = ("equiv-text", "disp", "equiv")  # Attributes with what an element stands for.
 _PLACEHOLDER = re.compile(r"[^<\n,]{0,60}[{%$][^<\n,]{0,60}")
-_BREAK = re.compile(r"<br[ /]*>", re.IGNORECASE)
+_BREAK = re.compile(r"\s+|<(?:\w{1,9}:)?(?:br|cr|tab|line-break|s)[ /]*>", re.IGNORECASE)
 _BREAK_TYPES = {"lb", "x-br", "x-html-br", "xlf:lb"}
 _UNTRANSLATED = {"new", "needs-translation"}  # States of a target that is a copy of its source.
 _PREFIX = re.compile(r"<((?:[\w.-]+:)?)")  # Of the namespace.
@@ -140,6 +141,8 @@ class _XliffReader:
         if token.name in _UNITS:
             self._begin_unit(token)
         is_translated = self._translated[-1] and attributes.get("translate") != "no"
+        if token.name in _OUTER:
+            is_translated = is_translated or attributes.get("translate") == "yes"
         is_translated = is_translated and attributes.get("mtype") != "protected"
         if inside:
             is_span = token.name in _SPANS

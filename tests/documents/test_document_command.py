@@ -189,3 +189,12 @@ def test_terms_of_a_glossary_are_not_looked_for_in_placeholders(written, tmp_pat
     assert output.read_text() == '["a dog, {dog} Hund", "https://dog.org dog Hund"]'
     with pytest.raises(ValueError, match=r"A glossary needs .* Received: glossary"):
         kformer.translate_document(page, Capitals(), output, kind="json", glossary=glossary)
+
+
+def test_translations_of_a_catalog_may_be_fuzzy(command, model, written, tmp_path):
+    catalog, output = written("a.po", 'msgid "A dog"\nmsgstr ""\n'), tmp_path / "b.po"
+    options = ("--input", catalog, "--output", output)
+    assert command("translate", model, *options).returncode == 0
+    assert output.read_text() == 'msgid "A dog"\nmsgstr "A DOG"\n'
+    assert command("translate", model, *options, "--fuzzy").returncode == 0
+    assert output.read_text() == '#, fuzzy\nmsgid "A dog"\nmsgstr "A DOG"\n'

@@ -86,7 +86,7 @@ HOSTILE = {
     ],
     "gettext_catalogs._LANGUAGE": [("Language:", " ", ";"), ("", "Language:a", "")],
     "gettext_catalogs._TEMPLATE_FORMS": [("", "nplurals=INTEGER; plural", "")],
-    "gettext_catalogs._LINE": [
+    "gettext_catalogs._PO_LINE": [
         ("", " ", "x"),
         ("msgid", " ", "x"),
         ('"', "a", ""),
@@ -338,7 +338,7 @@ HOSTILE = {
     "word_places._BETWEEN_SPACES": [("", "a", ""), ("", "a ", "")],
     "word_places._PIECE": [("", "a", ""), ("", "a-", "")],
     "word_places._WORD": [("", "a", ""), ("", "a-", ""), ("", "-", ""), ("", "a'", "")],
-    "xliff._BREAK": [("<br", " ", ""), ("<br", "/", "")],
+    "xliff._BREAK": [SPACES, ("<br", " ", ""), ("<br", "/", ""), ("<", "a", "")],
     "xliff._OF_ANGULAR": [("START_", "A", "-"), ("START_", "_1", "-")],
     "xliff._PLACEHOLDER": [("", "{", "\n"), ("", "a", "")],
     "xliff._STATE": [
@@ -413,6 +413,8 @@ HOSTILE = {
                 "%a.",
                 "%(",
                 "%<a",
+                "%<PRIa",
+                "``a'",
                 "$a",
                 "~1,",
                 "{%",

@@ -60,6 +60,10 @@ def test_each_kind_is_recognized_by_its_pattern_and_among_all(kind, text):
         ("brace", "%d {x:>5}", "%d [{x:>5}]"),
         ("drupal", "%user @count :url !name a@b", "[%user] [@count] [:url] [!name] a@b"),
         ("chrome", "$USER$ $1 $$ %s", "[$USER$] [$1] [$$] %s"),
+        ("printf", "%<PRIx32> %'d (%S) %.*s", "[%<PRIx32>] [%'d] ([%S]) [%.*s]"),
+        ("", "run `a b` or `'x' y", "run [`a b`] or `'x' y"),
+        ("", "``['' => 0]`` of ``a'' or ``b''", "[``['' => 0]``] of ``a'' or ``b''"),
+        ("", "of <type> <object> <b>mode</b>, %d", "of [<type>] [<object>] [<b>]mode[</b>], [%d]"),
         ("lisp", "~a ~5,2f ~%", "[~a] [~5,2f] [~%]"),
     ],
 )
@@ -349,3 +353,11 @@ def test_a_placeholder_is_not_sought_within_a_longer_one():
     [(output, report)] = translate_markup([text], reversed_words, kind="text")
     assert output == "{a}{a} or {a} %s, or 100%% https://a.org/b, or https://a.org at"
     assert not report.unplaced
+
+
+def test_a_placeholder_that_was_lost_stays_before_its_suffix():
+    def without(texts):
+        return [text.replace("%2$s", "").replace("  ", " ").upper() for text in texts]
+
+    [(output, _)] = translate_markup(["include the %2$s.csv file"], without, kind="text")
+    assert output == "INCLUDE THE %2$s.CSV FILE"

@@ -89,6 +89,7 @@ def test_a_rule_that_is_none_has_its_first_form_for_one():
         ("#, qt-format\n", "%n dogs of %L1", "%n DOGS OF %L1"),
         ("#, no-c-format\n", "a %d b", "A %D B"),
         ("#, c-format\n", "a %d b 5 %complete", "A %d B 5 %cOMPLETE"),
+        ("#, python-brace-format, python-format\n", "a %d {x}", "A %d {x}"),
         ("#, python-brace-format\n", "a %d {x}", "A %D {x}"),
         ("#, fuzzy, php-format\n", "a %1$s b", "A %1$s B"),
         ("", "Hi %name%, :who and %<n>d", "HI %name%, :who AND %<n>d"),
@@ -118,6 +119,8 @@ def test_new_translations_are_fuzzy_if_they_shall_be(tmp_path, end):
     assert entries == {"One file": ["fuzzy", "c-format"], "Open": ["fuzzy"], "a": ["fuzzy"]}
     with pytest.raises(TypeError, match="Received: fuzzy=1"):
         translated(tmp_path, "a.po", text, upper, fuzzy=1)
+    with pytest.raises(ValueError, match="fuzzy=True for a document of the kind json"):
+        translated(tmp_path, "a.json", "{}", upper, fuzzy=True)
 
 
 def without_dogs(texts):

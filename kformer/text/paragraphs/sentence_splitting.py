@@ -41,6 +41,9 @@ CLAUSE_END = re.compile(
     r"[,;:!?…–—\u060c\u061b\u0964][\"'”’»)\]]?\s+|[\u3001\u3002\uff0c\uff1a\uff1b]\s*"
 )
 WORD_END = re.compile(r"\s+")
+# What no sentence begins with, unless white space is before it.
+_OF_WORDS = {*"%*+,`$#&=/\\_|~^>{}@;:", *"abcdefghijklmnopqrstuvwxyz"}
+_IDEOGRAPHIC = "\u3000"  # Scripts from here on have no spaces between sentences.
 _JOINER = "\u200d"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
@@ -90,12 +93,19 @@ def _sentences(line, code):
     plain = _with_capitals(_WHITE_SPACE.sub(" ", replace_lone_surrogates(line)))
     first = mark_end(plain, True, known)
     ends = {first + end for end in _ends(plain[first:], code)} - {first}
+    ends = {end for end in ends if not _is_within_word(plain, end)}
     start, sentences = 0, []
     for end in sorted(ends | {len(line)}):
         if end == len(line) or not _goes_on(plain, max(start, first), end, known):
             sentences.append(line[start:end])
             start = end
     return sentences
+
+
+def _is_within_word(text, end):
+    """Returns whether a place has no white space, but code such as `%s.%s` or `a.* b` around it."""
+    before, following = text[end - 1 : end], text[end : end + 1]
+    return before < _IDEOGRAPHIC and not before.isspace() and following in _OF_WORDS
 
 
 def _goes_on(text, start, end, known):

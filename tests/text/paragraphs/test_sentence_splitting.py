@@ -124,3 +124,12 @@ def test_a_quotation_without_an_end_takes_linear_time():
     begun = time.process_time()
     assert "".join(split_sentences(text, "de")) == text
     assert time.process_time() - begun < 2  # Quadratic time is 3 s for a third of it.
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["set %s.%s in it", "name %.*s.rej", "the color.* config", "of '*!+-' here", "many `?`s now"],
+)
+def test_code_within_a_word_ends_no_sentence(text):
+    assert split_sentences(f"{text}. Next.", "en") == [f"{text}. ", "Next."]
+    assert split_sentences("他来了。*我走了。", "zh") == ["他来了。", "*我走了。"]
