@@ -80,6 +80,7 @@ KINDS = {
         DocumentKind("strings", (".strings",), "apple_strings"),
         DocumentKind("xcstrings", (".xcstrings",), "string_catalogs"),
         DocumentKind("properties", (".properties",), "java_properties"),
+        DocumentKind("yaml", (".yml", ".yaml"), "yaml_strings"),
     )
 }
 

@@ -359,6 +359,23 @@ HOSTILE = {
     ],
     "xml_tokens._FORBIDDEN": [("", "\x01", "")],
     "xml_tokens._FILE_NAME": [("", "a", " ")],
+    "yaml_strings._BLANK_LINES": [
+        ("", " ", "x"),
+        ("", "\n", "x"),
+        ("", " \n", "x"),
+        ("", "\r", ""),
+    ],
+    "yaml_strings._DATE": [("", "%", ""), ("", "%-", "x"), ("", "%d", "x"), ("", "1", "x")],
+    "yaml_strings._HEADER": [("|", " ", "x"), ("| #", "a", ""), ("", "|", "")],
+    "yaml_strings._LANGUAGE": [("en", "-AB", ""), ("", "a", "")],
+    "yaml_strings._NOT_PRINTED": [("", "\0", ""), ("", "a", "")],
+    "yaml_strings._PROPERTY": [
+        ("&", "a", ""),
+        ("&a", " ", "x"),
+        ("", "&a ", ""),
+        ("&a #", "b", ""),
+    ],
+    "yaml_strings._SYMBOL": [(":", "a", "-"), ("", ":", "")],
     "xml_tokens._ANY_TAG": [("", "<", ""), ("", "<a", "")],
     "xml_tokens._DECLARATION": [
         (b"<?xml ", b"encoding ", b""),
@@ -651,6 +668,13 @@ LOOPS = {  # Name and content of a document for a number, and a number that take
     "properties": ("a.properties", lambda n: "a=b {0} 'c'\n" * n, 100),
     "a value of braces": ("a.properties", lambda n: f"a=b {{0}} {'{' * n} c", 500),
     "a value of lines": ("a.properties", lambda n: "a=b" + "\\\n c" * n, 200),
+    "strings of YAML": ("a.yml", lambda n: "a: &b x y\n" * n, 20),
+    "flows of YAML": (
+        "a.yml",
+        lambda n: f"a: {'[b, ' * min(n, 900)}{'c, ' * n}{']' * min(n, 900)}",
+        20,
+    ),
+    "a block of YAML": ("a.yml", lambda n: f"a: >\n{'  b c' * n}\n{'  d e' * n}", 100),
     "strings of JSON": ("a.json", lambda n: f"[{STRING * n}0]", 100),
     "strings of a catalog": ("a.xcstrings", lambda n: catalog(n), 50),
     "strings of Android": (
