@@ -17,7 +17,7 @@
 - `word_documents`, `open_documents`: docx and odt, in `office_archives`. `runs_of_text`: runs of
   paragraphs of Word. `presentations`: pptx.
 - `gettext_catalogs`, `xliff`, `json_strings`, `android_strings`, `apple_strings`,
-  `string_catalogs`, `java_properties`, `yaml_strings`: texts of programs. `plural_forms`: plurals of
-  catalogs by language. `xml_tokens`: the tokens of XML.
+  `string_catalogs`, `apple_plurals`, `java_properties`, `yaml_strings`, `dotnet_resources`: texts
+  of programs. `plural_forms`: plurals of catalogs by language. `xml_tokens`: the tokens of XML.
 - `translation_memories`: the pairs of a document as TMX.
 """

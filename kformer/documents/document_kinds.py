@@ -79,8 +79,10 @@ KINDS = {
         DocumentKind("android", (".xml",), "android_strings"),
         DocumentKind("strings", (".strings",), "apple_strings"),
         DocumentKind("xcstrings", (".xcstrings",), "string_catalogs"),
+        DocumentKind("stringsdict", (".stringsdict",), "apple_plurals"),
         DocumentKind("properties", (".properties",), "java_properties"),
         DocumentKind("yaml", (".yml", ".yaml"), "yaml_strings"),
+        DocumentKind("resx", (".resx", ".resw"), "dotnet_resources"),
     )
 }
 

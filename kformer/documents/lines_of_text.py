@@ -24,7 +24,7 @@ _FORMATS = _names(
     "mediawiki creole rmd qmd mdx ipynb opml dita ditamap docbook sgm sgml svg xsl xslt rss atom "
     "mht mhtml eml msg mbox vcf ics hwp hwpx wpd idml indd icml mif",
     # Strings of programs, and files of translators.
-    "resx resw resjson stringsdict ts qm ftl php phtml tmx tbx sdlxliff "
+    "resjson ts qm ftl php phtml tmx tbx sdlxliff "
     "mqxliff mxliff xlz txlf ttx ini cfg conf toml lang dtd csv tsv tab jsonl ndjson json5 "
     "jsonc hjson plist neon hcl isl",
     # Subtitles.

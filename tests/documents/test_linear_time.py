@@ -62,6 +62,8 @@ HOSTILE = {
     "android_strings._ESCAPE": [("", "\\", ""), ("", "\\u", "")],
     "android_strings._QUOTE": [("", '"', ""), ("", '\\"', "")],
     "android_strings._RESOURCE": [("", "@", ""), ("", "@a", " ")],
+    "apple_plurals._TEXT_KEY": [("", "1", "x"), ("", "one", "")],
+    "apple_plurals._VARIABLE": [("", "%", ""), ("", "%1$#@a", ""), ("%#@", "a", "")],
     "apple_strings._ESCAPE": [("", "\\", ""), ("", "\\U", "")],
     "apple_strings._TOKEN": [
         ("", " ", "x"),
@@ -675,6 +677,18 @@ LOOPS = {  # Name and content of a document for a number, and a number that take
         20,
     ),
     "a block of YAML": ("a.yml", lambda n: f"a: >\n{'  b c' * n}\n{'  d e' * n}", 100),
+    "strings of .NET": (
+        "a.resx",
+        lambda n: f"<root>{'<data><value>a</value></data>' * n}</root>",
+        100,
+    ),
+    "plurals of Apple": (
+        "a.stringsdict",
+        lambda n: (
+            f"<plist><dict><dict>{'<key>one</key><string>a</string>' * n}</dict></dict></plist>"
+        ),
+        100,
+    ),
     "strings of JSON": ("a.json", lambda n: f"[{STRING * n}0]", 100),
     "strings of a catalog": ("a.xcstrings", lambda n: catalog(n), 50),
     "strings of Android": (

@@ -1,5 +1,7 @@
 """Strings of programs, of Java, Ruby, .NET and Apple: values alone change, in each way to write."""
 
+import plistlib
+
 import hypothesis.strategies as st
 import pytest
 import yaml
@@ -230,3 +232,93 @@ def test_yaml_that_is_none_or_too_deep_is_refused():
     for text in ("a: [b", "a: b: c", "\x00", "- " * 2000, "[" * 2000, "{" * 20_000):
         with pytest.raises(ValueError, match=r"Received: 'a\.yml'"):
             translate_content(text.encode(), "a.yml", list)
+
+
+RESX = """<?xml version="1.0" encoding="utf-8"?>
+<root>
+  <!-- a comment -->
+  <resheader name="reader"><value>A reader, of text</value></resheader>
+  <data name="Hello" xml:space="preserve">
+    <value>Hello {0} &amp; the &lt;b&gt;dog&lt;/b&gt;</value>
+    <comment>A greeting</comment>
+  </data>
+  <data name="Lines"><value>One line
+and another<!-- x --> one</value></data>
+  <data name="Raw"><value><![CDATA[A <b>cat</b> & more]]></value></data>
+  <data name="Number" type="System.Int32, mscorlib"><value>twelve</value></data>
+  <data name="Icon" mimetype="application/x-microsoft.net.object.bytearray.base64">
+    <value>AAEAAAD</value>
+  </data>
+  <data name="&gt;&gt;label1.Type"><value>System.Windows.Forms.Label</value></data>
+  <assembly alias="a" name="System.Windows.Forms, Version=2.0" />
+  <metadata name="x"><value>False value</value></metadata>
+</root>
+"""
+
+
+def test_values_of_strings_of_dotnet_alone_are_translated():
+    for text in (RESX, RESX.replace("\n", "\r\n"), f"\ufeff{RESX}"):
+        output = written_as(text, "a.resx", str.upper)
+        for words in (
+            "Hello {",
+            " the &",
+            "dog",
+            "One line",
+            "and another",
+            " one<",
+            "cat",
+            "& more",
+        ):
+            assert words in text
+            text = text.replace(words, words.upper())
+        assert output == text
+    assert texts_of(RESX, "a.resw")[0] == "Hello {0} & the <b>dog</b>"
+    with pytest.raises(ValueError, match=r"must have the root <root>.* with the root <resources>"):
+        texts_of("<resources/>", "a.resx")
+
+
+STRINGSDICT = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>two</key>
+  <string>no form</string>
+  <key>files in folders</key>
+  <dict>
+    <key>NSStringLocalizedFormatKey</key>
+    <string>%#@files@ in the %2$#@folders@</string>
+    <key>files</key>
+    <dict>
+      <key>NSStringFormatSpecTypeKey</key>
+      <string>NSStringPluralRuleType</string>
+      <key>NSStringFormatValueTypeKey</key>
+      <string>d</string>
+      <key>one</key>
+      <string>%d file &amp; <!-- x -->more</string>
+      <key>other</key>
+      <string><![CDATA[%d files & more]]></string>
+    </dict>
+  </dict>
+  <key>width</key>
+  <dict>
+    <key>NSStringVariableWidthRuleType</key>
+    <dict><key>20</key><string>a short text</string></dict>
+  </dict>
+</dict>
+</plist>
+"""
+
+
+def test_forms_of_apple_are_translated_and_their_rules_stay():
+    output = written_as(STRINGSDICT, "a.stringsdict", str.upper)
+    expected = STRINGSDICT
+    for words in (" in the %", " file &", "more", " files ", "a short text"):
+        expected = expected.replace(words, words.upper())
+    assert output == expected.replace("FILE &AMP;", "FILE &amp;").replace(
+        "<!-- X -->", "<!-- x -->"
+    )
+    before, after = (plistlib.loads(text.encode()) for text in (STRINGSDICT, output))
+    assert before.keys() == after.keys() and after["two"] == "no form"
+    assert after["files in folders"]["files"]["one"] == "%d FILE & MORE"
+    with pytest.raises(ValueError, match=r"must have the root <plist>"):
+        texts_of("<root/>", "a.stringsdict")
