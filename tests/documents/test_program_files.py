@@ -266,7 +266,7 @@ def test_values_of_strings_of_dotnet_alone_are_translated():
             "One line",
             "and another",
             " one<",
-            "cat",
+            ">cat",
             "& more",
         ):
             assert words in text
