@@ -75,6 +75,9 @@ HOSTILE = {
     ],
     "asking._NAME": [("", "X", "")],
     "character_sets._KNOWN": [("iso8859-", "1", "x"), ("iso2022_jp", "_a", "-"), ("mac", "a", "-")],
+    "csv_columns._CELLS": [('"', "a", ""), ('"', '""', ""), ("", "a", ""), ("", '"', "x")],
+    "csv_columns._OUTSIDE_QUOTES": [('"', "a", ""), ("", '"', ""), ("", '"a', "")],
+    "csv_columns._SPECIAL": [SPACES, ("", "a", "")],
     "gettext_catalogs._CHARSET": [
         (b"", b'"Content-Type:', b""),
         (b'"Content-Type:', b"charset=", b""),
