@@ -23,6 +23,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*+(?:\r\n?|\n))*+")
 _SYMBOL = re.compile(r":[A-Za-z_]\w*")  # Of Ruby, as in `order: [:year, :month]`.
 _DATE = re.compile(r"(?:%[-_0^#:]{0,3}[A-Za-z%]|[^\w%]|[\d_])*+")  # As in "%d %B %Y".
 _NOT_PRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+_SHORT = 2  # Letters of most codes of languages.
 _WORDS = {"y", "n"}  # Readers of YAML 1.1 other than PyYAML take them for booleans.
 
 
@@ -38,6 +39,7 @@ class _Scalar(NamedTuple):
         value: Its value.
         style: `yaml.ScalarEvent.style`: a quotation mark, "|", ">" or None.
         is_in_flow: Whether it is within brackets or braces.
+        has_members: Whether it is the key of a mapping.
     """
 
     start: int
@@ -45,6 +47,7 @@ class _Scalar(NamedTuple):
     value: str
     style: str | None
     is_in_flow: bool
+    has_members: bool = False
 
 
 class _Collection:
@@ -106,6 +109,8 @@ def _strings(text, name) -> tuple[list[_Scalar], list[_Scalar]]:
             is_mapping = isinstance(event, yaml.MappingStartEvent)
             is_translated = above.is_translated and not is_key
             is_in_flow = above.is_in_flow or bool(event.flow_style)
+            if is_mapping and not is_key and len(collections) == 1 and roots:
+                roots[-1] = roots[-1]._replace(has_members=True)
             collections.append(_Collection(is_mapping, is_translated, is_in_flow))
         elif isinstance(event, yaml.ScalarEvent) and above.is_translated:
             if event.implicit[0]:
@@ -135,9 +140,11 @@ def _new_root(root, options):
     """Returns the characters of a root key for the target language, or None if it stays."""
     match = _LANGUAGE.fullmatch(root.value)
     source, target = options.source_language, options.target_language
-    if match is None or not target or target == root.value:
+    if match is None or not root.has_members or not target or target == root.value:
         return None
-    if source and (known := _LANGUAGE.match(source.lower())) and known[1] != match[1]:
+    known = _LANGUAGE.match(source.lower()) if source else None
+    is_source = known[1] == match[1] if known else len(match[1]) == _SHORT  # "app" is no language.
+    if not is_source:
         return None
     return _written(target, root.style, root.is_in_flow, is_ascii=False)
 

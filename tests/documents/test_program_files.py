@@ -193,7 +193,14 @@ def test_values_of_yaml_keep_their_style():
 def test_the_root_of_rails_becomes_the_target_language(languages, root):
     text = "en:\n  a: Yes\n  b: the dog\n"
     assert written_as(text, "a.yml", "x", **languages) == f"{root}:\n  a: Yes\n  b: x\n"
-    for other in ("messages:\n  a: b\n", "en:\n  a: b\nde:\n  a: b\n", "a:\n  en: b\n"):
+    for other in (
+        "messages:\n  a: b\n",
+        "app:\n  a: b\n",
+        "en:\n  a: b\nfr: b\n",
+        "a:\n  en: b\n",
+        "en: b\n",
+        "- en:\n    a: b\n",
+    ):
         assert written_as(other, "a.yml", "b", **languages) == other
 
 
