@@ -96,14 +96,15 @@ def segments_of_keys(text: str, keys: Collection[str]) -> list[Segment]:
         strings, _ = _strings(text, "")
     except (yaml.YAMLError, ValueError):
         return []
-    found = [scalar for scalar in strings if scalar.key in keys]
-    return [_segment(text, each, 1 + text.count("\n", 0, each.start)) for each in found]
+    chosen = [scalar for scalar in strings if scalar.key in keys]
+    return [_segment(text, each, 1 + text.count("\n", 0, each.start)) for each in chosen]
 
 
 def _strings(text, name) -> tuple[list[_Scalar], list[_Scalar]]:
     """Returns the strings that are values, and the keys of the mappings at the root."""
     resolver = yaml.resolver.Resolver()
-    strings, roots = [], []
+    strings: list[_Scalar] = []
+    roots: list[_Scalar] = []
     collections: list[_Collection] = []
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.CollectionEndEvent):
