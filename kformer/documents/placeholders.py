@@ -174,7 +174,10 @@ def with_placeholders(
             if start == stop:
                 continue
             are_free = is_left or done < start  # The codes at `start`.
-            first, last = _ends_inside(joined, start, stop, are_free)
+            inside, first, last = joined.cut(start, stop), False, False
+            if len(inside) > 1:
+                first, last = _ends_inside(joined, start, stop, are_free)
+                inside = joined.cut(start, stop, first, last)
             are_before = are_free and not first
             if done < start or are_before:
                 result += joined.cut(done, start, is_left, are_before)
