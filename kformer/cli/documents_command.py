@@ -67,6 +67,15 @@ Fuzzy = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+Column = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|NUMBER",
+        help="Column of a CSV that is translated: its name in the first line, or its number from "
+        "1. The first line stays.",
+        rich_help_panel=PANEL,
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option(
@@ -183,7 +192,7 @@ class _Flagged:
 
 def _list(input, kind, settings):
     texts = []
-    names = ("keep", "encoding", "source_language", "target_language")
+    names = ("keep", "encoding", "column", "source_language", "target_language")
     chosen = {name: settings[name] for name in names}
     for line, text in kformer.document_segments(input, kind=kind, **chosen):
         texts.append(text)

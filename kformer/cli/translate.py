@@ -25,6 +25,7 @@ from kformer.cli.common_models import (
     search_options,
 )
 from kformer.cli.documents_command import (
+    Column,
     DocumentKind,
     DryRun,
     Encoding,
@@ -119,6 +120,7 @@ def translate(
     tmx: MemoryFile = None,
     encoding: Encoding = None,
     fuzzy: Fuzzy = False,
+    column: Column = None,
     dry_run: DryRun = False,
     **search: Any,
 ):
@@ -127,7 +129,8 @@ def translate(
     Text is TEXT, --input, or stdin.
     """
     source = one_source(texts, input)
-    own = {"keep": keep, "tmx": tmx, "encoding": encoding, "fuzzy": fuzzy, "dry_run": dry_run}
+    own = {"keep": keep, "tmx": tmx, "encoding": encoding, "fuzzy": fuzzy, "column": column}
+    own |= {"dry_run": dry_run}
     document = document_kind_of(input, kind, **own)
     if runner is not None:
         refused: dict[str, object]
@@ -194,6 +197,7 @@ def translate(
             tmx=tmx,
             encoding=encoding,
             fuzzy=fuzzy,
+            column=column,
             source_language=source_language,
             target_language=target_language,
             glossary=terms,

@@ -14,10 +14,11 @@
 - `placement`, `word_places`, `pair_alignment`: markup back into a translation.
 - `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where
   markup stands in a paragraph of Markdown.
-- `word_documents`, `open_documents`: docx and odt, in `office_archives`. `runs_of_text`: runs of
-  paragraphs of Word. `presentations`: pptx.
+- `word_documents`, `open_documents`, `epub_books`: docx, odt and EPUB, in `office_archives`.
+  `runs_of_text`: runs of paragraphs of Word. `presentations`: pptx. `csv_columns`: a column of a
+  table.
 - `gettext_catalogs`, `xliff`, `json_strings`, `android_strings`, `apple_strings`,
-  `string_catalogs`, `java_properties`: texts of programs. `plural_forms`: plurals of catalogs by
-  language. `xml_tokens`: the tokens of XML.
+  `string_catalogs`, `apple_plurals`, `java_properties`, `yaml_strings`, `dotnet_resources`: texts
+  of programs. `plural_forms`: plurals of catalogs by language. `xml_tokens`: the tokens of XML.
 - `translation_memories`: the pairs of a document as TMX.
 """

@@ -24,6 +24,7 @@ class ReadOptions(NamedTuple):
         name: Name of the document, for messages.
         source_language, target_language: Such as "en" and "de"; None if they are not known.
         encoding: Name of the encoding that the user gives, None for what the document declares.
+        column: Name or number of the column of a table that is translated, or None.
         fuzzy: Whether translations of gettext get its flag for what must be reviewed.
     """
 
@@ -31,6 +32,7 @@ class ReadOptions(NamedTuple):
     source_language: str | None = None
     target_language: str | None = None
     encoding: str | None = None
+    column: str | None = None
     fuzzy: bool = False
 
 
@@ -42,12 +44,14 @@ class DocumentKind(NamedTuple):
         suffixes: Suffixes of its files.
         place: The module that reads it.
         is_archive: Whether it is a ZIP archive with texts.
+        is_table: Whether it has columns, of which one is translated.
     """
 
     name: str
     suffixes: tuple[str, ...]
     place: str
     is_archive: bool = False
+    is_table: bool = False
 
     @property
     def reader(self) -> ModuleType:
@@ -71,6 +75,7 @@ KINDS = {
             "pptx", (".pptx", ".pptm", ".potx", ".ppsx"), "presentations", is_archive=True
         ),
         DocumentKind("odt", (".odt", ".ott"), "open_documents", is_archive=True),
+        DocumentKind("epub", (".epub",), "epub_books", is_archive=True),
         DocumentKind("subrip", (".srt",), "subtitles"),
         DocumentKind("webvtt", (".vtt",), "subtitles"),
         DocumentKind("gettext", (".po", ".pot"), "gettext_catalogs"),
@@ -79,7 +84,11 @@ KINDS = {
         DocumentKind("android", (".xml",), "android_strings"),
         DocumentKind("strings", (".strings",), "apple_strings"),
         DocumentKind("xcstrings", (".xcstrings",), "string_catalogs"),
+        DocumentKind("stringsdict", (".stringsdict",), "apple_plurals"),
         DocumentKind("properties", (".properties",), "java_properties"),
+        DocumentKind("yaml", (".yml", ".yaml"), "yaml_strings"),
+        DocumentKind("csv", (".csv", ".tsv"), "csv_columns", is_table=True),
+        DocumentKind("resx", (".resx", ".resw"), "dotnet_resources"),
     )
 }
 

@@ -42,6 +42,7 @@ def translate_document(
     keep: Iterable[str] | None = None,
     tmx: str | Path | None = None,
     encoding: str | None = None,
+    column: str | int | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -67,6 +68,7 @@ def translate_document(
             both languages.
         encoding: Name of the encoding of the document and of the output, such as "windows-1252".
             By default it is the one of the byte order mark, or the declared one, or UTF-8.
+        column: The column of a CSV: its name in the first line, or its number from 1.
         source_language, target_language: As for `kformer.AnyTranslator.split_translations`. For a
             translator without a choice of languages, the second is only the name of its language.
         progress: Called with the number of segments done, after each batch.
@@ -98,7 +100,7 @@ def translate_document(
     kind = document_kind(path, kind)
     check_another_file(output, path)
     check_suffix_of_output(output, path, kind)
-    _check_encoding(encoding, kind)
+    _check_options(encoding, column, kind)
     if check_flag("fuzzy", fuzzy) and kind.name != "gettext":
         raise ValueError(
             "`fuzzy` is for catalogs of gettext; other kinds have their own marks. "
@@ -108,7 +110,7 @@ def translate_document(
         check_another_file(tmx, path)
     content, translator = read_document(path), as_translator(translator)
     work = _work(keep, translator, source_language, target_language, progress, glossary, options)
-    options = _options(path, translator, source_language, target_language, encoding)
+    options = _options(path, translator, source_language, target_language, encoding, column)
     options = options._replace(fuzzy=fuzzy)
     with Publication() as publication, contextlib.ExitStack() as files:
         if tmx is not None:
@@ -126,6 +128,7 @@ def translate_content(
     kind: str | None = None,
     keep: Iterable[str] | None = None,
     encoding: str | None = None,
+    column: str | int | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     glossary: Glossary | Mapping[str, str] | None = None,
@@ -135,13 +138,13 @@ def translate_content(
     Args:
         content: The bytes of the document.
         name: Name of the document, for messages; by default its suffix is that of the kind.
-        encoding: As for `translate_document`.
+        encoding, column: As for `translate_document`.
     """
     kind = document_kind(name, kind)
-    _check_encoding(encoding, kind)
+    _check_options(encoding, column, kind)
     translator = as_translator(translator)
     work = _work(keep, translator, source_language, target_language, glossary=glossary)
-    options = _options(name, translator, source_language, target_language, encoding)
+    options = _options(name, translator, source_language, target_language, encoding, column)
     file = io.BytesIO()
     _write(content, kind, options, work, file)
     return file.getvalue(), work.report(kind.name)
@@ -204,6 +207,7 @@ def document_segments(
     kind: str | None = None,
     keep: Iterable[str] | None = None,
     encoding: str | None = None,
+    column: str | int | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> Iterator[tuple[int, str]]:
@@ -221,8 +225,10 @@ def document_segments(
     """
     kind = document_kind(path, kind)
     patterns = KeptPatterns(keep)
-    _check_encoding(encoding, kind)
-    options = ReadOptions(repr(str(path)), source_language, target_language, encoding)
+    _check_options(encoding, column, kind)
+    options = ReadOptions(
+        repr(str(path)), source_language, target_language, encoding, _name_of_column(column)
+    )
     content = read_document(path)
     for pieces, _ in _members(content, kind, options):
         for segment, parts in expanded(pieces, patterns):
@@ -265,8 +271,14 @@ def _languages(options):
     return languages
 
 
-def _check_encoding(encoding, kind):
+def _check_options(encoding, column, kind):
+    """Refuses options that do not go with a kind."""
     check_encoding(encoding)
+    if column is not None and not kind.is_table:
+        raise ValueError(
+            "`column` is for tables, such as CSV. "
+            f"Received: column={column!r:.60} for the kind {kind.name}."
+        )
     if encoding is not None and kind.is_archive:
         raise ValueError(
             "`encoding` is for files of text, not for archives of several texts. "
@@ -274,11 +286,17 @@ def _check_encoding(encoding, kind):
         )
 
 
-def _options(path, translator, source_language, target_language, encoding=None):
+def _name_of_column(column):
+    return None if column is None else str(column)
+
+
+def _options(
+    path, translator, source_language, target_language, encoding=None, column=None
+) -> ReadOptions:
     facts = translator.facts
     source = source_language or facts.source_language
     target = target_language or facts.target_language
-    return ReadOptions(repr(str(path)), source, target, encoding)
+    return ReadOptions(repr(str(path)), source, target, encoding, _name_of_column(column))
 
 
 def _decoded(content, kind, options, name=None):

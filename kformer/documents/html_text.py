@@ -85,6 +85,7 @@ def declared_encoding(content: bytes) -> str | None:
     return codec
 
 
+_XHTML = "http://www.w3.org/1999/xhtml"
 _NUMBER = re.compile(r"&#(?:0{9,}+|(?=\d{9}))(\d*+)")
 _NO_CHARACTER = 0x110000  # The first number that stands for none.
 
@@ -132,6 +133,7 @@ def tokens(text: str, is_xml: bool = False) -> Iterator[Token]:
         is_xml: Whether it is XHTML, where a script may be an empty element, too.
     """
     done = place = 0
+    is_xml = text.lstrip("\ufeff").startswith("<?xml") or _XHTML in text[:2048]
     unfinished: set[int] = set()
     while (place := text.find("<", place)) >= 0:
         token = _token_at(text, place, unfinished)

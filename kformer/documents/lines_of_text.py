@@ -20,12 +20,12 @@ def _names(*texts):
 _FORMATS = _names(
     # Documents.
     "pdf doc docm dot dotx rtf odp ods odg ott fodt fodp sxw ppt pptx pptm pps ppsx xls xlsx xlsm "
-    "xlsb epub mobi azw azw3 fb2 djvu eps tex latex ltx bib rst adoc asciidoc asc org textile "
+    "xlsb mobi azw azw3 fb2 djvu eps tex latex ltx bib rst adoc asciidoc asc org textile "
     "mediawiki creole rmd qmd mdx ipynb opml dita ditamap docbook sgm sgml svg xsl xslt rss atom "
     "mht mhtml eml msg mbox vcf ics hwp hwpx wpd idml indd icml mif",
     # Strings of programs, and files of translators.
-    "yml yaml resx resw resjson stringsdict ts qm ftl php phtml tmx tbx sdlxliff "
-    "mqxliff mxliff xlz txlf ttx ini cfg conf toml lang dtd csv tsv tab jsonl ndjson json5 "
+    "resjson ts qm ftl php phtml tmx tbx sdlxliff "
+    "mqxliff mxliff xlz txlf ttx ini cfg conf toml lang dtd tab jsonl ndjson json5 "
     "jsonc hjson plist neon hcl isl",
     # Subtitles.
     "ass ssa sub sbv smi sami ttml dfxp stl lrc scc usf itt",

@@ -1,4 +1,4 @@
-"""Documents that are ZIP archives, docx and odt: their texts, and an archive with other texts.
+"""Documents that are ZIP archives, as docx, odt and EPUB: their texts, and one with other texts.
 
 Members that are not translated keep their content, and all keep their order, dates and compression.
 """

@@ -448,13 +448,23 @@ def _resolve(roots: list[_Span], text: str):
 
 
 def _sort(spans):
-    """Sorts spans by their starts, those that begin together by their ends."""
+    """Sorts spans by their starts, those that begin together by their ends.
+
+    A span with another one inside of it begins behind that one if it keeps more text so.
+    """
     spans.sort(key=lambda span: span.start)
     for start, group in itertools.groupby([*enumerate(spans)], lambda item: item[1].start):
         places = [place for place, span in group if span.closing and span.end > start]
         together = sorted((spans[place] for place in places), key=lambda span: span.end)
         for place, span in zip(places, together, strict=True):
             spans[place] = span
+    for place in range(len(spans) - 1):
+        for number in range(place, min(place + _MOST_STEPS, len(spans) - 1)):
+            span, following = spans[number : number + 2]
+            if span.end - following.end <= following.start - span.start:
+                break
+            spans[number : number + 2] = following, span
+            span.start = max(span.start, following.end)
 
 
 def _strip(span, text):

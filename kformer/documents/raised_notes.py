@@ -7,7 +7,9 @@ from kformer.documents.joined_text import shown_text
 from kformer.documents.segments import Code, Role, partners
 
 _NAMES = {"sup", "<sup"}
-_NOTE = re.compile(r"[\[(]?(?:\d{1,3}(?:[,–-]\d{1,3}){0,4}|[a-z]|[*†‡§¶#]{1,3})[\])]?")
+_NOTE = re.compile(
+    r"[\[(]?(?:(?:n|note) )?(?:\d{1,3}(?:[,–-]\d{1,3}){0,4}|[a-z]|[*†‡§¶#]{1,3})[\])]?"
+)
 _WORD = re.compile(r"(?:[^\W\d_]{3}|[.,;:!?)\]\"'”’»])\Z")  # No unit, as in "km<sup>2</sup>".
 
 

@@ -191,5 +191,6 @@ def settings(characters: int, needs_key: bool) -> dict[str, Any]:
 def file_suffixes() -> list[str]:
     """Returns the suffixes of the files that can be translated with the installed libraries."""
     has_markdown = importlib.util.find_spec("markdown_it")
-    kinds = [kind for kind in KINDS.values() if kind.name != "markdown" or has_markdown]
+    known = (kind for kind in KINDS.values() if not kind.is_table)  # Which need a column.
+    kinds = [kind for kind in known if kind.name != "markdown" or has_markdown]
     return [suffix for kind in kinds for suffix in kind.suffixes]

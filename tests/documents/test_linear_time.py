@@ -62,6 +62,8 @@ HOSTILE = {
     "android_strings._ESCAPE": [("", "\\", ""), ("", "\\u", "")],
     "android_strings._QUOTE": [("", '"', ""), ("", '\\"', "")],
     "android_strings._RESOURCE": [("", "@", ""), ("", "@a", " ")],
+    "apple_plurals._TEXT_KEY": [("", "1", "x"), ("", "one", "")],
+    "apple_plurals._VARIABLE": [("", "%", ""), ("", "%1$#@a", ""), ("%#@", "a", "")],
     "apple_strings._ESCAPE": [("", "\\", ""), ("", "\\U", "")],
     "apple_strings._TOKEN": [
         ("", " ", "x"),
@@ -73,6 +75,9 @@ HOSTILE = {
     ],
     "asking._NAME": [("", "X", "")],
     "character_sets._KNOWN": [("iso8859-", "1", "x"), ("iso2022_jp", "_a", "-"), ("mac", "a", "-")],
+    "csv_columns._CELLS": [('"', "a", ""), ('"', '""', ""), ("", "a", ""), ("", '"', "x")],
+    "csv_columns._OUTSIDE_QUOTES": [('"', "a", ""), ("", '"', ""), ("", '"a', "")],
+    "csv_columns._SPECIAL": [SPACES, ("", "a", "")],
     "gettext_catalogs._CHARSET": [
         (b"", b'"Content-Type:', b""),
         (b'"Content-Type:', b"charset=", b""),
@@ -359,6 +364,23 @@ HOSTILE = {
     ],
     "xml_tokens._FORBIDDEN": [("", "\x01", "")],
     "xml_tokens._FILE_NAME": [("", "a", " ")],
+    "yaml_strings._BLANK_LINES": [
+        ("", " ", "x"),
+        ("", "\n", "x"),
+        ("", " \n", "x"),
+        ("", "\r", ""),
+    ],
+    "yaml_strings._DATE": [("", "%", ""), ("", "%-", "x"), ("", "%d", "x"), ("", "1", "x")],
+    "yaml_strings._HEADER": [("|", " ", "x"), ("| #", "a", ""), ("", "|", "")],
+    "yaml_strings._LANGUAGE": [("en", "-AB", ""), ("", "a", "")],
+    "yaml_strings._NOT_PRINTED": [("", "\0", ""), ("", "a", "")],
+    "yaml_strings._PROPERTY": [
+        ("&", "a", ""),
+        ("&a", " ", "x"),
+        ("", "&a ", ""),
+        ("&a #", "b", ""),
+    ],
+    "yaml_strings._SYMBOL": [(":", "a", "-"), ("", ":", "")],
     "xml_tokens._ANY_TAG": [("", "<", ""), ("", "<a", "")],
     "xml_tokens._DECLARATION": [
         (b"<?xml ", b"encoding ", b""),
@@ -651,6 +673,25 @@ LOOPS = {  # Name and content of a document for a number, and a number that take
     "properties": ("a.properties", lambda n: "a=b {0} 'c'\n" * n, 100),
     "a value of braces": ("a.properties", lambda n: f"a=b {{0}} {'{' * n} c", 500),
     "a value of lines": ("a.properties", lambda n: "a=b" + "\\\n c" * n, 200),
+    "strings of YAML": ("a.yml", lambda n: "a: &b x y\n" * n, 20),
+    "flows of YAML": (
+        "a.yml",
+        lambda n: f"a: {'[b, ' * min(n, 900)}{'c, ' * n}{']' * min(n, 900)}",
+        20,
+    ),
+    "a block of YAML": ("a.yml", lambda n: f"a: >\n{'  b c' * n}\n{'  d e' * n}", 100),
+    "strings of .NET": (
+        "a.resx",
+        lambda n: f"<root>{'<data><value>a</value></data>' * n}</root>",
+        100,
+    ),
+    "plurals of Apple": (
+        "a.stringsdict",
+        lambda n: (
+            f"<plist><dict><dict>{'<key>one</key><string>a</string>' * n}</dict></dict></plist>"
+        ),
+        100,
+    ),
     "strings of JSON": ("a.json", lambda n: f"[{STRING * n}0]", 100),
     "strings of a catalog": ("a.xcstrings", lambda n: catalog(n), 50),
     "strings of Android": (
