@@ -9,7 +9,7 @@
   which `joined_text` joins over the markup.
 - `raised_notes`: marks of notes behind words.
 - `amounts`: whether a translation has the numbers of its source.
-- `icu_messages`: the forms of plurals in placeholders.
+- `icu_messages`, `text_blocks`: the forms of plurals, and blocks of HTML, in placeholders.
 - `asking`: a translator's answers, each distinct text once.
 - `placement`, `word_places`, `pair_alignment`: markup back into a translation.
 - `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where

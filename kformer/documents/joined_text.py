@@ -31,6 +31,7 @@ class JoinedText:
         self._parts = parts
         texts = [_room_of(part) for part in parts]
         self.text = "".join(texts)
+        self._is_plain = len(parts) == 1 and isinstance(parts[0], str)
         self._ends = [*itertools.accumulate(map(len, texts))]
 
     def cut(
@@ -42,6 +43,8 @@ class JoinedText:
             start, stop: Places in `text`.
             first, last: Whether codes without room at `start`, and at `stop`, are among them.
         """
+        if self._is_plain:
+            return [self.text[start:stop]] if start < stop else []
         pieces: list[str | Code] = []
         for index in range(bisect.bisect_left(self._ends, start), len(self._parts)):
             part, end = self._parts[index], self._ends[index]

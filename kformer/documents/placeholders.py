@@ -17,6 +17,7 @@ from kformer.documents.icu_messages import icu_code
 from kformer.documents.joined_text import JoinedText, shown_text
 from kformer.documents.raised_notes import with_notes
 from kformer.documents.segments import PROSE, Code, Piece, Role, Segment, partners
+from kformer.documents.text_blocks import in_blocks
 from kformer.near_names import near_name
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"  # Four levels of ICU.
@@ -174,11 +175,14 @@ def with_placeholders(
             if start == stop:
                 continue
             are_free = is_left or done < start  # The codes at `start`.
-            first, last = _ends_inside(joined, start, stop, are_free)
+            inside, first, last = joined.cut(start, stop), False, False
+            if len(inside) > 1:
+                first, last = _ends_inside(joined, start, stop, are_free)
+                inside = joined.cut(start, stop, first, last)
             are_before = are_free and not first
             if done < start or are_before:
                 result += joined.cut(done, start, is_left, are_before)
-            result += _codes(joined.cut(start, stop, first, last), line, are_tags_words)
+            result += _codes(inside, line, are_tags_words)
             done, is_left = stop, not last
         if is_left or done < len(joined.text):
             result += joined.cut(done, len(joined.text), is_left, last=True)
@@ -239,6 +243,8 @@ def expanded(
             own = piece.syntax or syntax
             parts = with_notes(piece.parts)
             parts = with_placeholders(parts, patterns[own], piece.line, own == PROSE)
+            if own != PROSE:
+                parts = in_blocks(parts, piece.line)
             yield piece, parts
             codes = (part for part in parts if isinstance(part, Code))
             yield from expanded(codes, patterns, own)

@@ -86,6 +86,7 @@ class TakenText:
         text: The text, which a translator reads.
         codes: The codes, as `_Taken`.
         amounts: The amounts in the text.
+        has_shown: Whether the text has the shown text, or the name, of a code.
     """
 
     def __init__(
@@ -104,24 +105,31 @@ class TakenText:
         ]
         self.codes: list[_Taken] = []
         self.text = self._take_out()
-
-    @property
-    def has_shown(self) -> bool:
-        """Whether the text has the shown text, or the name, of a code."""
-        return any(taken.is_copy for taken in self.codes)
+        self.has_shown = any(taken.is_copy for taken in self.codes)
+        self._choices = names if names is None else tuple(names), bare, with_amounts
+        self._variants: dict[tuple, TakenText] = {}
+        self._copies: dict[str, list[tuple[int, int]]] | None = None  # Of shown texts, in `text`.
 
     def named(self, names: Sequence[str]) -> "TakenText":
         """Returns the text with names in place of the shown texts of codes."""
-        return TakenText(self.parts, names, self._bare, self._amounts)
+        return self._variant(tuple(names), self._bare, self._amounts)
 
     def without(self, numbers: Iterable[int] | None = None) -> "TakenText":
         """Returns the text without some of its shown codes; None for all of them."""
         bare = None if numbers is None or self._bare is None else self._bare.union(numbers)
-        return TakenText(self.parts, self._names, bare, self._amounts)
+        return self._variant(self._names, bare, self._amounts)
 
     def without_amounts(self) -> "TakenText":
         """Returns the text without its amounts, which are codes."""
-        return TakenText(self.parts, self._names, self._bare, with_amounts=False)
+        return self._variant(self._names, self._bare, False)
+
+    def _variant(self, *choices):
+        """Returns the text with other choices, each once."""
+        if choices == self._choices:
+            return self
+        if choices not in self._variants:
+            self._variants[choices] = TakenText(self.parts, *choices)
+        return self._variants[choices]
 
     def written(self, translation: str) -> str:
         """Returns a translation of the text with the shown texts of codes for their names."""
@@ -168,7 +176,7 @@ class TakenText:
                 text, is_gap = part.shown, False
             else:
                 number, text = len(self.codes), self._shown_of(part, len(self.codes), names)
-                if part.is_break:
+                if part.shown and part.is_break:
                     text = " " * (length > 0 and not last.isspace() and not any(beside))
                 self.codes.append(_Taken(part, number, length, length + len(text), text, beside))
                 is_gap = is_gap or (part.role is Role.ALONE and not text.strip())
@@ -215,7 +223,9 @@ class TakenText:
         if len(by_shown) > _MOST_SHOWN:
             return {}
         places: dict[int, tuple[int, int]] = {}
-        all_sources = _all_occurrences(self.text, by_shown)
+        if self._copies is None:
+            self._copies = _all_occurrences(self.text, by_shown)
+        all_sources = self._copies
         all_targets = _all_occurrences(translation, by_shown)
         for shown, numbers in by_shown.items():
             sources, targets = all_sources[shown], all_targets[shown]
@@ -284,10 +294,10 @@ def _ends_in_space(parts, end):
     is_spaced, result = False, []
     for part in parts:
         result.append(is_spaced)
-        if isinstance(part, Code) and part.is_break:
-            continue
-        if text := part if isinstance(part, str) else part.shown:
-            is_spaced = text[end].isspace()
+        if isinstance(part, str):
+            is_spaced = part[end].isspace() if part else is_spaced
+        elif part.shown and not part.is_break:
+            is_spaced = part.shown[end].isspace()
     return result
 
 
@@ -346,6 +356,8 @@ def _occurrences(text, shown):
 
 def _all_occurrences(text, shown_texts):
     """Returns the copies of each shown text; one that begins in that of another is none."""
+    if len(shown_texts) == 1:
+        return {shown: _occurrences(text, shown) for shown in shown_texts}
     spans = sorted(
         (start, -end, shown) for shown in shown_texts for start, end in _occurrences(text, shown)
     )

@@ -322,3 +322,34 @@ def test_a_memory_has_the_placeholders_that_the_document_has(tmp_path):
     assert [source for source, _ in pairs] == json.loads(text)
     assert [target for _, target in pairs] == json.loads(output)
     assert "{file}" in pairs[0][1] and "<b>" in pairs[0][1]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "expected"),
+    [
+        ("<p>One {x}.</p><p>Two</p>", ["One {x}.", "Two"], "<p>{x}. One</p><p>Two</p>"),
+        (
+            "A list: <ul>\n<li>a red <b>dog</b></li> <li>{y}</li></ul>",
+            ["A list:", "a red dog"],
+            "list: A <ul>\n<li><b>dog</b> red a</li> <li>{y}</li></ul>",
+        ),
+        ("Use <p> in it", ["Use <p> in it"], "it in <p> Use"),
+        ("<b><p>a b</p></b>c d", ["a bc d"], None),
+        ("a b", ["a b"], "b a"),
+    ],
+)
+def test_blocks_in_a_string_are_texts_of_their_own(tmp_path, text, asked, expected):
+    known = []
+
+    def reversed_words(texts):
+        known.extend(texts)
+        return [" ".join(reversed(text.split())) for text in texts]
+
+    output, report = translated(tmp_path, "a.json", json.dumps([text]), reversed_words)
+    assert sorted(known) == sorted(asked) and not report.unplaced
+    assert expected is None or json.loads(output) == [expected]
+    output, _ = translated(tmp_path, "b.json", json.dumps([text]), lambda texts: [""] * len(texts))
+    assert json.loads(output) == [text]
+    catalog = f'msgid {json.dumps(text)}\nmsgstr ""\n'
+    output, _ = translated(tmp_path, "a.po", catalog, lambda texts: [""] * len(texts))
+    assert output.decode() == catalog
