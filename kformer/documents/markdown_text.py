@@ -49,7 +49,7 @@ _MODULE = re.compile(  # Of MDX.
 )
 # What would be markup in a translation although it was none in the text.
 _MARKUP = re.compile(r"([*_`\[\]\\|~])|<(?=[A-Za-z/!?])|&(?=#?\w{1,40};)")
-_BARE = re.compile(r"(?<!\\)([_\]|~])")
+_BARE = re.compile(r"(?<!\\)([_|~])")
 _BEGINS_BLOCK = re.compile(r"(?:[-+>]|#{1,6}|:{3,}|!!!|\?\?\?\+?)(?=\s|\Z)|:::")
 _BEGINS_ITEM = re.compile(r"(\d{1,9})([.)](?=\s|\Z))")
 _IN_LINE = re.compile(r"[^\r\n]")

@@ -21,6 +21,7 @@ from kformer.documents.word_places import (
 )
 
 _CLOSING = tuple(".,;:!?…)]}»”")
+_SPACELESS = "\u0e00"  # The first character of scripts without spaces, from Thai on.
 _MOST_SHOWN = 100  # Different placeholders that are looked for in a translation.
 _MOST_STEPS = 20  # Words on each side of a place that a span without text may get.
 _MOST_LETTERS = 40  # Behind a place within a word, that are looked at for a space.
@@ -223,10 +224,11 @@ class TakenText:
         if len(by_shown) > _MOST_SHOWN:
             return {}
         places: dict[int, tuple[int, int]] = {}
+        sides = {shown: self._word_sides(shown, numbers) for shown, numbers in by_shown.items()}
         if self._copies is None:
-            self._copies = _all_occurrences(self.text, by_shown)
+            self._copies = _all_occurrences(self.text, sides)
         all_sources = self._copies
-        all_targets = _all_occurrences(translation, by_shown)
+        all_targets = _all_occurrences(translation, sides)
         for shown, numbers in by_shown.items():
             sources, targets = all_sources[shown], all_targets[shown]
             if len(sources) != len(targets):
@@ -238,6 +240,15 @@ class TakenText:
                 if starts[index : index + 1] == [start]:
                     places[number] = targets[index]
         return places
+
+    def _word_sides(self, shown, numbers):
+        """Returns whether a shown text is a word of its own at its beginning and at its end."""
+        if self._names is not None:
+            return False, False
+        taken = [self.codes[number] for number in numbers]
+        begins = not any(_is_letter(self.text, each.start - 1) for each in taken)
+        ends = not any(_is_letter(self.text, each.end) for each in taken)
+        return begins and _is_letter(shown, 0), ends and _is_letter(shown, len(shown) - 1)
 
     def _within_spans(self, copies, places):
         """Returns copies in which those of equal codes are in the spans that the codes are in."""
@@ -341,27 +352,46 @@ class _Left:
         return self._left[copy] + max(place - self._ends[copy], 0)
 
 
-def _occurrences(text, shown):
-    """Returns the start and end of each copy of a shown text, or of a name, in a text."""
+def _is_letter(text, place):
+    """Returns whether a text has a letter or digit at a place, of a script with spaces."""
+    return 0 <= place < len(text) and text[place].isalnum() and text[place] < _SPACELESS
+
+
+def _occurrences(text, shown, sides=(False, False)):
+    """Returns the start and end of each copy of a shown text, or of a name, in a text.
+
+    At a side where it is a word, a copy is no part of a longer word: "n" is none of "continue".
+    """
     spans, place, length = [], 0, len(shown)
-    begins, ends = shown[:1].isdigit(), shown[-1:].isdigit()
+    digits = shown[:1].isdigit(), shown[-1:].isdigit()
     while (place := text.find(shown, place)) >= 0:
         end = place + length
-        is_part = ends and text[end : end + 1].isdigit()  # "X1" is no part of "X12".
-        if not is_part and not (begins and place and text[place - 1].isdigit()):
+        beside = place - 1, end
+        is_part = any(
+            (is_word and _is_letter(text, at))  # "X1" is no part of "X12".
+            or (is_digit and 0 <= at < len(text) and text[at].isdigit())
+            for is_word, is_digit, at in zip(sides, digits, beside, strict=True)
+        )
+        if not is_part:
             spans.append((place, end))
         place = end
     return spans
 
 
-def _all_occurrences(text, shown_texts):
-    """Returns the copies of each shown text; one that begins in that of another is none."""
-    if len(shown_texts) == 1:
-        return {shown: _occurrences(text, shown) for shown in shown_texts}
+def _all_occurrences(text, sides):
+    """Returns the copies of each shown text; one that begins in that of another is none.
+
+    Args:
+        sides: Dict from each shown text to the sides where it is a word.
+    """
+    if len(sides) == 1:
+        return {shown: _occurrences(text, shown, ends) for shown, ends in sides.items()}
     spans = sorted(
-        (start, -end, shown) for shown in shown_texts for start, end in _occurrences(text, shown)
+        (start, -end, shown)
+        for shown, ends in sides.items()
+        for start, end in _occurrences(text, shown, ends)
     )
-    copies: dict[str, list[tuple[int, int]]] = {shown: [] for shown in shown_texts}
+    copies: dict[str, list[tuple[int, int]]] = {shown: [] for shown in sides}
     done = 0
     for start, end, shown in spans:
         if start >= done:

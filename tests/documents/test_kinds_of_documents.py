@@ -302,7 +302,7 @@ term
 def test_markdown_keeps_the_marks_of_footnotes_alerts_and_definitions_and_reads_html(folder):
     output = translated(folder, "a.md", GITHUB, upper)[0].decode()
     kept = ('<div class="a">', "<p>", "</p>", "</div>")
-    assert output == upper_but(GITHUB, *kept).replace("[^X Y]", "\\[^X Y]")
+    assert output == upper_but(GITHUB, *kept).replace("[^X Y]", "\\[^X Y\\]")
 
 
 def test_a_paragraph_of_markdown_that_is_not_found_is_reported(folder):

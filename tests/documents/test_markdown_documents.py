@@ -188,3 +188,15 @@ tags: [one two, three]
     assert new == text.replace("An old cat", "cat old An")
     broken = "---\ntitle: [\n---\n\nBig tree\n"
     assert markup(broken)[0] == broken.replace("Big tree", "tree Big")
+
+
+def test_code_of_one_letter_is_not_sought_within_words():
+    new, _ = markup("Let `n` be continued", lambda _: ["So n is continued, not an end"])
+    assert new == "So `n` is continued, not an end"
+    new, _ = markup("Let `n` be continued", lambda _: ["So it is continued"])
+    assert "continued" in new and new.count("`n`") == 1
+
+
+def test_brackets_in_the_text_of_a_link_do_not_end_it():
+    new, _ = markup("[[noinit] structs](#n)", lambda _: ["[noinit] structs again"])
+    assert targets(new) == ["#n"]
