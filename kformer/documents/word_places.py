@@ -106,6 +106,10 @@ class WordPlaces:
             stop = min(stop + _number_of(marks), _behind_marks(self._target, stop))
         return begin, stop
 
+    def has_text(self, start: int, end: int) -> bool:
+        """Returns whether the source has more than white space between two places."""
+        return not self._source[start:end].isspace() and start < end
+
     def point(self, place: int) -> int:
         """Returns the place in the translation of a place between two characters of the source."""
         if place <= self._first:

@@ -369,3 +369,10 @@ def test_characters_that_xml_forbids_are_not_written(name):
     )[0]
     new = member(content, "word/document.xml" if name == "a.docx" else "content.xml")
     assert "a\ufffd\ufffdb" in "".join(ElementTree.fromstring(new).itertext())
+
+
+def test_a_span_of_a_space_gets_no_word():
+    content = 'One<t:span a="1"><t:s/></t:span><t:span a="2">tw</t:span>o'
+    new, asked = odt_paragraph(content, {"One two": "Eins zwei"}.__getitem__)
+    assert asked == ["One two"]
+    assert ElementTree.fromstring(f'<a xmlns:t="t">{new}</a>')[0].text is None
