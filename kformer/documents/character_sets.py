@@ -7,6 +7,8 @@ which "gb2312" is GB 18030 and "iso-8859-1" is windows-1252, or those of Python.
 """
 
 import codecs
+import contextlib
+import functools
 import re
 from pathlib import Path
 
@@ -29,6 +31,8 @@ _KNOWN = re.compile(
     r"|iso2022_(?:jp(?:_\w+)?|kr)|kz1048|ptcp154"
 )
 
+_WINDOWS_31J = "kformer_windows_31j"
+_LEAD = re.compile(rb"[\x81-\x9f\xe0-\xfc].", re.DOTALL)  # Two bytes of a character.
 # Encodings of browsers that have all characters of the narrower ones, and more.
 _SUPERSETS = {"gb18030", "cp932", "cp949", "big5hkscs"}
 
@@ -80,6 +84,8 @@ def decode_document(
             "A document must declare an encoding that is known, or be in UTF-8. "
             f"Received: {name}, which declares {declared!r:.60}; `encoding` can name another one."
         )
+    if "cp932" in names:
+        names.insert(names.index("cp932"), _WINDOWS_31J)
     reasons = []
     for codec in names:
         text, reason = _decoded(content, codec)
@@ -104,6 +110,45 @@ def _decoded(content, codec):
     except UnicodeEncodeError:
         pass
     return None, "some bytes are not as the encoding writes their characters"
+
+
+@functools.cache
+def _bytes_of_ibm() -> dict[bytes, bytes]:
+    """Returns the bytes that Windows writes for those of Python's cp932, where they differ.
+
+    Characters such as U+9AD9, of names, are twice in the set. Python writes the ones of NEC, and
+    Windows and browsers those of IBM.
+    """
+    table = {}
+    for lead in range(0xFA, 0xFD):
+        for trail in range(0x40, 0xFD):
+            pair = bytes([lead, trail])
+            with contextlib.suppress(UnicodeDecodeError):
+                written = pair.decode("cp932").encode("cp932")
+                if written[0] in (0xED, 0xEE):
+                    table[written] = pair
+    return table
+
+
+def _encoded(text: str, errors: str = "strict") -> tuple[bytes, int]:
+    table = _bytes_of_ibm()
+    content = text.encode("cp932", errors)
+    return _LEAD.sub(lambda pair: table.get(pair[0], pair[0]), content), len(text)
+
+
+class _Encoder(codecs.IncrementalEncoder):
+    def encode(self, text, final=False):
+        return _encoded(text, self.errors)[0]
+
+
+def _windows_31j(name):
+    if name != _WINDOWS_31J:
+        return None
+    decode = codecs.lookup("cp932").decode
+    return codecs.CodecInfo(_encoded, decode, incrementalencoder=_Encoder, name=name)
+
+
+codecs.register(_windows_31j)
 
 
 def web_codec(label: str) -> str | None:

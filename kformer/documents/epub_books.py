@@ -15,7 +15,7 @@ __all__ = ["ENCODING_ERRORS", "declared_encoding", "has_text", "read"]
 _ENCRYPTION = "META-INF/encryption.xml"
 _SUFFIXES = (".xhtml", ".html", ".htm", ".xml", ".opf", ".ncx")
 _METADATA = {"metadata", "dc-metadata"}
-_TITLES = {"title", "description"}
+_TITLES = {"dc:title", "dc:description"}
 # Fonts are obfuscated as their licenses want it; these need no key, and have no text.
 _OBFUSCATIONS = {"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"}
 
@@ -62,7 +62,7 @@ def _package(text, options):
     for token in xml_tokens(text, options.name):
         _follow(names, token)
         is_metadata = token.kind == "text" and bool(_METADATA.intersection(names[-2:-1]))
-        if is_metadata and names[-1] == "language" and language:
+        if is_metadata and names[-1] == "dc:language" and language:
             builder.emit([_replacement(text, token, language)])
             language = None
         elif is_metadata and names[-1] in _TITLES:

@@ -1,8 +1,9 @@
 """Markdown: paragraphs, headings, the items of lists, the cells of tables, and blocks of HTML.
 
-Code, math, the targets of links and the front matter stay as they are, and so do the marks of
-GitHub's footnotes and alerts, of blocks such as `:::note`, and of lists of definitions. A link to a
-definition, `[text]`, gets the label of the definition, `[Text][text]`.
+Code, math and the targets of links stay as they are, and so do the marks of GitHub's footnotes and
+alerts, of blocks such as `:::note`, and of lists of definitions. Of the front matter, the title and
+the description are translated. A link to a definition, `[text]`, gets the label of the definition,
+`[Text][text]`.
 """
 
 import bisect
@@ -24,9 +25,11 @@ from kformer.documents.segments import (
     collapsed,
     escaping,
 )
+from kformer.documents.yaml_strings import segments_of_keys
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n.*?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_OF_FRONT_MATTER = ("title", "subtitle", "description", "summary")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ALT = re.compile(r"!\[([^\[\]\\*_`<]*)\]")
 _MOST_BETWEEN = 10_000  # Characters between two cells of a table that are placed.
@@ -68,6 +71,8 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     lines, blank = _lines(text)
     builder = SegmentBuilder(text, _unescape, _writer, collapse=True, syntax=PROSE)
     used: dict[int, int] = {}  # Characters of a line that earlier cells have.
+    builder.emit(_front_matter(text))
+    yield from builder.take()
     definitions: dict = {}
     block, before = "", ""  # What the last block with a title says, and the type of the last token.
     for token in markdown_parser().parse(blank, definitions):
@@ -88,6 +93,17 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             builder.end_segment()
             yield from builder.take()
     yield from builder.finish()
+
+
+def _front_matter(text):
+    """Yields the segments of the front matter."""
+    front = _FRONT_MATTER.match(text)
+    if front is None:
+        return
+    inner = front[0].splitlines(True)[1:-1]
+    start = len(front[0].splitlines(True)[0])
+    for segment in segments_of_keys("".join(inner), _OF_FRONT_MATTER):
+        yield dataclasses.replace(segment, place=start + segment.place, line=1 + segment.line)
 
 
 def _titles(builder, token, lines):

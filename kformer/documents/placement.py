@@ -514,25 +514,27 @@ def _give_words(spans, words):
 
     for span in filter(_is_bare, spans):
         near = [*words.near(span.start)]
-        word = next((word for word in near if not holder(*word)), None) or _given(near, holder)
+        word = next((word for word in near if not holder(*word)), None) or _taken_from_neighbour(
+            near, holder
+        )
         if word:
             span.start, span.end = word
-            starts = [other.start for other in held]
+            starts = [each.start for each in held]
             number = bisect.bisect_left(starts, span.start)
             starts.insert(number, span.start)
             held.insert(number, span)
     spans.sort(key=lambda span: (span.start, span.end))
 
 
-def _given(near, holder):
+def _taken_from_neighbour(near, holder):
     """Returns a word that a span with several gives away, its last or first one, or None."""
     for start, end in near:
-        other = holder(start, end)
-        if other.start < start and other.end <= end:
-            other.end = start
+        neighbour = holder(start, end)
+        if neighbour.start < start and neighbour.end <= end:
+            neighbour.end = start
             return start, end
-        if start <= other.start and end < other.end:
-            other.start = end
+        if start <= neighbour.start and end < neighbour.end:
+            neighbour.start = end
             return start, end
     return None
 

@@ -178,7 +178,9 @@ class Paragraph:
         """Yields the segment of the nodes, or those in their codes alone, and drops them."""
         nodes, self.nodes = self.nodes, []
         for place in crossing_marks([node.part for node in nodes]):
-            nodes[place].part = nodes[place].part.alone
+            mark = nodes[place]
+            assert isinstance(mark.part, RunCode)
+            mark.part = mark.part.alone
         first, last = bounds([node.part for node in nodes])
         inside = nodes[first:last]
         if not any(isinstance(node.part, str) and has_letter(node.part) for node in inside):
@@ -344,7 +346,8 @@ class _Runs:
         self._formats = [base]
         self.opened, self._text = opened, ""
         self._keeps_spaces = keeps_spaces
-        self._prefix = _PREFIX.match(base)[1]
+        prefix = _PREFIX.match(base)
+        self._prefix = prefix[1] if prefix else ""
         self._written: list[str] = []
 
     def text(self, text: str, opening: str = ""):

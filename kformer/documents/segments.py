@@ -496,7 +496,7 @@ def bounds(parts: Sequence[str | Code]) -> tuple[int, int]:
             first += 1
         elif _is_outside(parts[last - 1]) or (_is_end(parts[last - 1]) and last - 1 not in pairs):
             last -= 1
-        elif pairs.get(first) == last - 1 and not parts[last - 1].is_changed:
+        elif pairs.get(first) == last - 1 and not _is_changed(parts[last - 1]):
             first, last = first + 1, last - 1
         elif (end := pairs.get(first, first)) > first and is_empty(first, end):
             first = end + 1
@@ -512,6 +512,10 @@ def _is_outside(part):
     if isinstance(part, str):
         return not part.strip()
     return part.role is Role.ALONE and not part.shown.strip() and part.share is None
+
+
+def _is_changed(part):
+    return isinstance(part, Code) and part.is_changed
 
 
 def _is_end(part):

@@ -110,7 +110,7 @@ class _Reader:
         self._text, self._options = text, options
         self._open: list[_Element] = []
         self._arounds: list[_Around | None] = [None]  # None outside of paragraphs, also in a frame.
-        self._found: list[list[Segment]] = [[]]  # Segments of the document, and of open frames.
+        self._segments: list[list[Segment]] = [[]]  # Segments of the document, and of open frames.
         self._number = self._done = 0
         self._reads = True  # Whether the elements in the open one are read each,
         self._words: list[str] | None = None  # or only their texts together.
@@ -123,7 +123,7 @@ class _Reader:
                 element = self._open.pop()
                 if element.finish:
                     element.finish(element, token)
-                if len(self._found) == 1:
+                if len(self._segments) == 1:
                     yield from self._take()
             elif token.kind in ("text", "cdata"):
                 self._read(token)
@@ -136,11 +136,11 @@ class _Reader:
             self._words.append(raw if token.kind == "cdata" else xml_unescape(raw))
 
     def _take(self):
-        for segment in self._found[0]:
+        for segment in self._segments[0]:
             yield self._text[self._done : segment.place]
             yield segment
             self._done = segment.place + len(segment.raw)
-        self._found[0].clear()
+        self._segments[0].clear()
 
     def _begin(self, token):
         """Returns the element that begins."""
@@ -212,14 +212,14 @@ class _Reader:
         return self._begin_frame(token)
 
     def _begin_frame(self, token):
-        self._found.append([])
+        self._segments.append([])
         self._arounds.append(None)
         self._add_alternatives(token)
         return self._end_frame
 
     def _add_alternatives(self, token):
         if names := _ALTERNATIVES.get(token.name):
-            self._found[-1] += xml_attribute_segments(self._text, token, names, self._number)
+            self._segments[-1] += xml_attribute_segments(self._text, token, names, self._number)
 
     def _ignored(self, finish):
         """Has nothing in an element read; returns the end of the element, then with `finish`."""
@@ -272,7 +272,9 @@ class _Reader:
         if has_letter(text):
             inner = raw[opening:closing]
             place = element.start + opening
-            self._found[-1].append(Segment(place, self._number, inner, (text,), xml_writer(inner)))
+            self._segments[-1].append(
+                Segment(place, self._number, inner, (text,), xml_writer(inner))
+            )
 
     def _extend_span(self, element, token):
         """Adds the properties of a span to the code that begins it."""
@@ -298,12 +300,12 @@ class _Reader:
 
     def _end_frame(self, element, token):
         self._arounds.pop()
-        segments, around = self._found.pop(), self._arounds[-1]
+        segments, around = self._segments.pop(), self._arounds[-1]
         around.paragraph.code(element.start, token.end, segments=segments, run=around.run)
 
     def _break(self, around):
         """Ends a segment at a break of the line."""
-        self._found[-1].extend(around.paragraph.take())
+        self._segments[-1].extend(around.paragraph.take())
         around.paragraph.is_ordered = bool(around.field)
         around.field = None
         if run := around.run:
@@ -312,7 +314,7 @@ class _Reader:
     def _end_paragraph(self, _element, _token):
         around = self._arounds.pop()
         around.paragraph.is_ordered |= bool(around.field)
-        self._found[-1].extend(around.paragraph.take())
+        self._segments[-1].extend(around.paragraph.take())
 
     def _add_to_field(self, kind, element, token):
         """Adds the beginning, the instruction or the end of a field."""

@@ -147,10 +147,10 @@ class WordPlaces:
         text, target = self._source[first:behind], self._target
         target_first, target_behind = self._span_of(word)
         if target[target_first:target_behind] != text:
-            mine, others = self._same_words(text)
-            if len(mine) != len(others):
+            sources, targets = self._same_words(text)
+            if len(sources) != len(targets):
                 return self._share_of(start, end, (first, behind), (target_first, target_behind))
-            target_first = others[mine.index(first)]
+            target_first = targets[sources.index(first)]
         return target_first + max(start - first, 0), target_first + min(end, behind) - first
 
     def _share_of(self, start, end, word, target):
@@ -163,15 +163,15 @@ class WordPlaces:
         if at >= 0:
             return at, at + len(part)
         cuts = _cuts(self._source, (start, end))
-        pieces, others = (
+        pieces, target_pieces = (
             [match.span() for match in _PIECE.finditer(text, *span)]
             for text, span in ((self._source, word), (self._target, target))
         )
         if not any(cuts):
-            if len(pieces) != len(others):
+            if len(pieces) != len(target_pieces):
                 return None
             inside = [number for number, piece in enumerate(pieces) if start < piece[1] <= end]
-            return (others[inside[0]][0], others[inside[-1]][1]) if inside else None
+            return (target_pieces[inside[0]][0], target_pieces[inside[-1]][1]) if inside else None
         scale = (target[1] - target[0]) / (word[1] - word[0])
         shares = (target[0] + round(scale * (place - word[0])) for place in (start, end))
         begin, stop = (min(max(share, target[0]), target[1]) for share in shares)

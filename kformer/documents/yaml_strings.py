@@ -6,7 +6,7 @@ language, as in Rails, becomes the target language if that is known.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import yaml
@@ -40,6 +40,7 @@ class _Scalar(NamedTuple):
         style: `yaml.ScalarEvent.style`: a quotation mark, "|", ">" or None.
         is_in_flow: Whether it is within brackets or braces.
         has_members: Whether it is the key of a mapping.
+        key: The key at the root whose value it is, "" for one that stands deeper.
     """
 
     start: int
@@ -48,6 +49,7 @@ class _Scalar(NamedTuple):
     style: str | None
     is_in_flow: bool
     has_members: bool = False
+    key: str = ""
 
 
 class _Collection:
@@ -88,10 +90,21 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     yield text[done:]
 
 
+def segments_of_keys(text: str, keys: Collection[str]) -> list[Segment]:
+    """Returns the segments of strings with one of some keys at the root; none if it is no YAML."""
+    try:
+        strings, _ = _strings(text, "")
+    except (yaml.YAMLError, ValueError):
+        return []
+    chosen = [scalar for scalar in strings if scalar.key in keys]
+    return [_segment(text, each, 1 + text.count("\n", 0, each.start)) for each in chosen]
+
+
 def _strings(text, name) -> tuple[list[_Scalar], list[_Scalar]]:
     """Returns the strings that are values, and the keys of the mappings at the root."""
     resolver = yaml.resolver.Resolver()
-    strings, roots = [], []
+    strings: list[_Scalar] = []
+    roots: list[_Scalar] = []
     collections: list[_Collection] = []
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.CollectionEndEvent):
@@ -118,9 +131,10 @@ def _strings(text, name) -> tuple[list[_Scalar], list[_Scalar]]:
             else:
                 tag = event.tag or _STRING
             start = _without_properties(text, event.start_mark.index)
-            scalar = _Scalar(
-                start, event.end_mark.index, event.value, event.style, above.is_in_flow
-            )
+            is_at_root = len(collections) == 1 and above.is_mapping and not is_key
+            key = roots[-1].value if is_at_root and roots else ""
+            end, in_flow = event.end_mark.index, above.is_in_flow
+            scalar = _Scalar(start, end, event.value, event.style, in_flow, key=key)
             if is_key and len(collections) == 1:
                 roots.append(scalar)
             is_kept = is_key or _SYMBOL.fullmatch(event.value) or _DATE.fullmatch(event.value)

@@ -11,6 +11,8 @@ LABELS = [
     ("gb2312", b"\xe9F a dog", "镕 a dog"),
     ("GBK", b"\xe9F a dog", "镕 a dog"),
     ("shift_jis", b"\x87\x82 a dog", "№ a dog"),
+    ("shift_jis", b"\xfb\xfc\xfa\xb1 a dog", "髙﨑 a dog"),  # As Windows writes them,
+    ("shift_jis", b"\xee\xe0\xed\x95 a dog", "髙﨑 a dog"),  # and as NEC did.
     ("x-sjis", b"\x87\x82 a dog", "№ a dog"),
     ("ks_c_5601-1987", b"\x8cc a dog", "똠 a dog"),
     ("euc-kr", b"\x8cc a dog", "똠 a dog"),

@@ -249,7 +249,7 @@ def test_a_string_catalog_gets_localizations(folder):
 
 
 MARKDOWN = """---
-title: Not this
+layout: Not this
 ---
 # Heading one #
 
@@ -276,7 +276,7 @@ break <http://auto.link>
 def test_markdown_keeps_code_links_and_blocks(folder):
     output = translated(folder, "a.md", MARKDOWN, upper)[0].decode()
     kept = ("`code`", "(http://x.y", '"t")', "<b>", "</b>", "(a.png)", "`c`", "py\nfenced")
-    expected = upper_but(MARKDOWN, *kept, "title: Not this", "<http://auto.link>", "&amp;")
+    expected = upper_but(MARKDOWN, *kept, "layout: Not this", "<http://auto.link>", "&amp;")
     expected = (
         expected.replace("IN\nTWO", "IN TWO").replace("&amp;", "&").replace("TEXT\n> O", "TEXT O")
     )

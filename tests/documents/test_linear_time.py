@@ -74,6 +74,7 @@ HOSTILE = {
         ("", "a/", ""),
     ],
     "asking._NAME": [("", "X", "")],
+    "character_sets._LEAD": [(b"", b"\x81", b""), (b"", b"\x81a", b"")],
     "character_sets._KNOWN": [("iso8859-", "1", "x"), ("iso2022_jp", "_a", "-"), ("mac", "a", "-")],
     "csv_columns._CELLS": [('"', "a", ""), ('"', '""', ""), ("", "a", ""), ("", '"', "x")],
     "csv_columns._OUTSIDE_QUOTES": [('"', "a", ""), ("", '"', ""), ("", '"a', "")],

@@ -170,3 +170,21 @@ def test_cells_have_breaks_and_bars():
     rows = [line.count("|") - line.count("\\|") for line in new.splitlines()]
     assert rows == [3, 3, 3]
     assert new == ("| dog red | b |\n|-|-|\n| cat \\| old | two one<br>tree `a\\|b` big |\n")
+
+
+def test_the_title_and_the_description_of_the_front_matter_are_translated():
+    text = """---
+title: "Red: dog"
+description: An old cat
+slug: red-dog
+tags: [one two, three]
+---
+
+# Big tree
+"""
+    new, asked = markup(text)
+    assert asked == ["Red: dog", "An old cat", "Big tree"]
+    new = new.replace("dog Red:", "Red: dog").replace("tree Big", "Big tree")
+    assert new == text.replace("An old cat", "cat old An")
+    broken = "---\ntitle: [\n---\n\nBig tree\n"
+    assert markup(broken)[0] == broken.replace("Big tree", "tree Big")
