@@ -48,8 +48,8 @@ KINDS = {
     r"|\[\[\w{1,64}\]\]|(?<!\w)__[A-Za-z][A-Za-z0-9]{0,63}(?:_[A-Za-z0-9]{1,63}){0,9}__(?!\w)",
     "brace": _BRACES,
     # reStructuredText: roles, code, and links, of which the text is translated; code of Markdown.
-    "role": r":[A-Za-z][\w:+.-]{0,63}:`[^`]++`|``(?=\S)[^`]++(?<=\S)``(?!\w)"
-    r"|`[^`<>]+\s<[^`<>\s]++>`__?|(?<!`)`[^`'\n]{1,200}`_{0,2}",
+    "role": r":[A-Za-z][\w:+.-]{0,63}:`[^`]++`|```(?:[^`]++|`(?!``))++```"
+    r"|``(?=\S)[^`]++(?<=\S)``(?!\w)|`[^`<>]+\s<[^`<>\s]++>`__?|(?<!`)`[^`'\n]{1,200}`_{0,2}",
     "variable": rf"{_NOT_OF_PROSE}(?:{_NAMED}|{_NUMBERED})",  # Symfony, Windows; Qt, KDE.
     "printf": rf"{_OF_APPLE}|{_NOT_OF_PROSE}(?:{_WORD}|(?!%[A-Za-z])(?:{_PRINTF}))"
     rf"|(?:{_PRINTF})(?!{_LETTER_BEHIND})",

@@ -63,6 +63,7 @@ def test_each_kind_is_recognized_by_its_pattern_and_among_all(kind, text):
         ("printf", "%<PRIx32> %'d (%S) %.*s", "[%<PRIx32>] [%'d] ([%S]) [%.*s]"),
         ("", "run `a b` or `'x' y", "run [`a b`] or `'x' y"),
         ("", "``['' => 0]`` of ``a'' or ``b''", "[``['' => 0]``] of ``a'' or ``b''"),
+        ("", "so ```toml\na = `b`\n``` is", "so [```toml\na = `b`\n```] is"),
         ("", "of <type> <object> <b>mode</b>, %d", "of [<type>] [<object>] [<b>]mode[</b>], [%d]"),
         ("lisp", "~a ~5,2f ~%", "[~a] [~5,2f] [~%]"),
     ],
