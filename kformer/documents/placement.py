@@ -413,7 +413,7 @@ def _spans(codes, pairs, copies, places, left):
         if taken.code.role is Role.OPEN:
             behind = codes[pairs[number]]
             closing, has_text = behind.code, places.has_text(taken.end, behind.start)
-            if pairs[number] == number + 1 and taken.end == behind.start:  # It has a place like one code.
+            if pairs[number] == number + 1 and taken.end == behind.start:  # Like one code.
                 spaced = taken.spaced[0], behind.spaced[1]
             start, end = places.span(taken.start, behind.start)
         elif number in copies:

@@ -123,10 +123,10 @@ def test_the_link_to_a_file_is_relative_behind_a_proxy(api, header):
 
 
 def test_texts_that_stay_are_reported_with_their_lines(api, translator):
-    table = f"| {FIRST} |\n|---|\n| wir \\| uns |\n"
-    _, report = translate_content(table.encode(), "a.md", translator)
+    page = f"{FIRST}\n\nwir \0 uns\n"
+    _, report = translate_content(page.encode(), "a.md", translator)
     assert [text.line for text in report.unplaced] == [3]
-    assert posted(api, "a.md", table).json["unplaced"] == [
+    assert posted(api, "a.md", page).json["unplaced"] == [
         text._asdict() for text in report.unplaced
     ]
 
