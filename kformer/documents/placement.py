@@ -289,7 +289,8 @@ class TakenText:
         Args:
             ordered: Whether the codes must keep their order.
         """
-        places = WordPlaces(self.text, translation, sentences)
+        asked = {place for taken in self.codes for place in (taken.start, taken.end)}
+        places = WordPlaces(self.text, translation, sentences, asked)
         copies = self._within_spans(self.copies(translation), places)
         left = _Left(translation, copies.values())
         pairs, is_nested = partners([taken.code for taken in self.codes])

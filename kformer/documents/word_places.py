@@ -7,7 +7,7 @@ import bisect
 import functools
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,11 +49,19 @@ class WordPlaces:
         source: The source text.
         target: Its translation.
         sentences: The sentences of `source` in their order, as `SentencePair`.
+        asked: The places that will be asked for, which save the words of other sentences; None for
+            any place.
     """
 
-    def __init__(self, source: str, target: str, sentences: Sequence[SentencePair]):
+    def __init__(
+        self,
+        source: str,
+        target: str,
+        sentences: Sequence[SentencePair],
+        asked: Iterable[int] | None = None,
+    ):
         self._source, self._target = source, target
-        self._sentences = _located(source, target, sentences) or [
+        self._sentences = _located(source, target, sentences, asked) or [
             _words(SentencePair(source, target), 0, 0)
         ]
         self._words = [
@@ -305,8 +313,11 @@ def _behind_marks(text, place):
     return place
 
 
-def _located(source, target, sentences):
-    """Returns the words of each sentence that is in both texts, behind the one before it."""
+def _located(source, target, sentences, asked):
+    """Returns the words of each sentence that is in both texts, behind the one before it.
+
+    If the places are known that will be asked for, only of sentences that are at or beside them.
+    """
     located, source_end, target_end, missing = [], 0, 0, 0
     for pair in sentences:
         source_start = source.find(pair.source, source_end)
@@ -316,10 +327,16 @@ def _located(source, target, sentences):
             if missing > _MOST_MISSING:
                 break
             continue
-        located.append(_words(pair, source_start, target_start))
+        located.append((pair, source_start, target_start))
         source_end = source_start + len(pair.source)
         target_end = target_start + len(pair.target)
-    return [words for words in located if words.source]
+    located = [each for each in located if _WORD.search(each[0].source)]
+    if asked is not None:
+        starts = [start for _, start, _ in located]
+        numbers = [bisect.bisect_right(starts, place) for place in asked]
+        near = {number + step for number in numbers for step in (-2, -1, 0)}
+        located = [each for number, each in enumerate(located) if number in near]
+    return [_words(*each) for each in located]
 
 
 def _words(pair, source_start, target_start):
