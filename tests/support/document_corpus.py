@@ -223,8 +223,10 @@ def check_document(path: Path, translator: str, tally: Tally) -> list[Loss]:
     """Translates a document, adds what became of it to a tally, and returns its losses."""
     before, start = path.read_bytes(), time.process_time()
     tally.files += 1
+    # A language that becomes another one changes a document, too.
+    languages = {} if translator == "identity" and path.suffix != ".xcstrings" else LANGUAGES
     try:
-        after, report = translate_content(before, path.name, TRANSLATORS[translator], **LANGUAGES)
+        after, report = translate_content(before, path.name, TRANSLATORS[translator], **languages)
     except Exception as error:
         tally.refused[_reason(error, path)] += 1
         return []
