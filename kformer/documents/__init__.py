@@ -11,7 +11,8 @@
 - `amounts`: whether a translation has the numbers of its source.
 - `icu_messages`, `text_blocks`: the forms of plurals, and blocks of HTML, in placeholders.
 - `asking`: a translator's answers, each distinct text once.
-- `placement`, `word_places`, `pair_alignment`: markup back into a translation.
+- `placement`, `word_places`, `pair_alignment`: markup back into a translation. `nested_spans`:
+  spans apart, none without text. `code_assembly`: the translation with its codes.
 - `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where
   markup stands in a paragraph of Markdown.
 - `word_documents`, `open_documents`, `epub_books`: docx, odt and EPUB, in `office_archives`.

@@ -6,25 +6,20 @@ are where `WordPlaces` finds the words around them.
 """
 
 import bisect
-import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from kformer.documents.code_assembly import CLOSING, text_in_order, text_with_spans
+from kformer.documents.nested_spans import resolve, spans_of_codes
 from kformer.documents.segments import Code, Role, partners
 from kformer.documents.word_places import (
     SentencePair,
     WordPlaces,
-    divisions,
-    gaps_in,
-    word_spans,
 )
 
-_CLOSING = tuple(".,;:!?…)]}»”")
 _SPACELESS = "\u0e00"  # The first character of scripts without spaces, from Thai on.
 _MOST_SHOWN = 100  # Different placeholders that are looked for in a translation.
-_MOST_STEPS = 20  # Words on each side of a place that a span without text may get.
-_MOST_LETTERS = 40  # Behind a place within a word, that are looked at for a space.
 _MOST_PASSES = 8  # Over a translation in which removed placeholders leave others.
 
 
@@ -50,27 +45,6 @@ class _Taken(NamedTuple):
     def is_copy(self) -> bool:
         """Whether the translation should have the shown text as it is."""
         return self.end > self.start and self.code.share is None and not self.code.is_break
-
-
-@dataclasses.dataclass(slots=True)
-class _Span:
-    """A code, or two ends of a span with what is between them, and its place in a translation.
-
-    Attributes:
-        opening, closing: The codes; `closing` is None for a code that stands alone.
-        start, end: Its place in the translation without the shown texts.
-        children: The spans within it.
-        spaced: The `_Taken.spaced` of a code that the translation does not have.
-        has_text: Whether the source has text in it.
-    """
-
-    opening: Code
-    closing: Code | None
-    start: int
-    end: int
-    children: list["_Span"]
-    spaced: tuple[bool, bool] = (False, False)
-    has_text: bool = False
 
 
 class TakenText:
@@ -168,7 +142,7 @@ class TakenText:
             if isinstance(part, str):
                 if is_gap and (not last or last.isspace()) and part[0].isspace():
                     part = part[1:]
-                is_closing = part.startswith(_CLOSING) and not part[1:2].isalnum()  # Not ".csv".
+                is_closing = part.startswith(CLOSING) and not part[1:2].isalnum()  # Not ".csv".
                 if is_gap and is_closing and last == " ":
                     length = self._drop_last_space(pieces, length)
                 is_gap = is_gap and not part
@@ -295,10 +269,10 @@ class TakenText:
         left = _Left(translation, copies.values())
         pairs, is_nested = partners([taken.code for taken in self.codes])
         if ordered or not is_nested:
-            return _in_order(self.codes, copies, places, left)
-        spans = _spans(self.codes, pairs, copies, places, left)
-        _resolve(spans, left.text)
-        return _written(spans, left.text)
+            return text_in_order(self.codes, copies, places, left)
+        spans = spans_of_codes(self.codes, pairs, copies, places, left)
+        resolve(spans, left.text)
+        return text_with_spans(spans, left.text)
 
 
 def _ends_in_space(parts, end):
@@ -399,350 +373,3 @@ def _all_occurrences(text, sides):
             copies[shown].append((start, -end))
             done = -end
     return copies
-
-
-def _spans(codes, pairs, copies, places, left):
-    """Returns the spans of codes, nested as in the source, where each should be by itself."""
-    roots: list[_Span] = []
-    above, opened = [roots], []
-    for number, taken in enumerate(codes):
-        if taken.code.role is Role.CLOSE:
-            above.pop()
-            _reach(opened.pop())
-            continue
-        closing, spaced, has_text = None, (False, False), False
-        if taken.code.role is Role.OPEN:
-            behind = codes[pairs[number]]
-            closing, has_text = behind.code, places.has_text(taken.end, behind.start)
-            if pairs[number] == number + 1 and taken.end == behind.start:  # Like one code.
-                spaced = taken.spaced[0], behind.spaced[1]
-            start, end = places.span(taken.start, behind.start)
-        elif number in copies:
-            start = end = copies[number][0]
-        else:
-            start = end = places.point(taken.start)
-            spaced = taken.spaced
-        place, stop = left.place(start), left.place(end)
-        if taken.code.is_break and taken.end > taken.start:
-            place = stop = _at_space(left.text, place)
-        span = _Span(taken.code, closing, place, stop, [], spaced, has_text)
-        above[-1].append(span)
-        if closing:
-            above.append(span.children)
-            opened.append(span)
-    return roots
-
-
-def _reach(span):
-    """Has a span reach the spans in it that would have no text within it."""
-    for child in span.children:
-        is_apart = child.end <= span.start or child.start >= span.end
-        if child.has_text and child.start < child.end and is_apart:
-            span.start, span.end = min(span.start, child.start), max(span.end, child.end)
-
-
-def _at_space(text, place):
-    """Returns a place of a text, or that of the space nearest behind it, or else before it."""
-    if text[:place] and text[place - 1].isspace():
-        return place
-    behind = range(place, min(len(text), place + _MOST_LETTERS))
-    before = range(min(place, len(text)) - 1, max(0, place - _MOST_LETTERS), -1)
-    return next((gap for gap in (*behind, *before) if text[gap].isspace()), place)
-
-
-def _resolve(roots: list[_Span], text: str):
-    """Moves spans so that none overlaps a neighbour or an end of the span around it.
-
-    White space at the ends of a span is moved out of it, up to what is in the span. A span that
-    would lose its text, such as that of a link, gets a word beside its place.
-    """
-    words = word_spans(text)
-    waiting = [(roots, 0, len(text))]
-    while waiting:
-        spans, first, last = waiting.pop()
-        for span in spans:
-            span.start = min(max(span.start, first), last)
-            span.end = min(max(span.end, span.start), last)
-        _sort(spans)
-        done = first
-        for span, following in itertools.zip_longest(spans, spans[1:]):
-            span.start = max(span.start, done)
-            span.end = max(span.end, span.start)
-            if following and following.start > span.start:
-                span.end = min(span.end, following.start)
-            done = span.end
-            if span.closing:
-                _strip(span, text)
-        if any(map(_is_bare, spans)):
-            _give_words(spans, _Words(words, first, last))
-        waiting += [(span.children, span.start, span.end) for span in spans if span.children]
-
-
-def _sort(spans):
-    """Sorts spans by their starts, those that begin together by their ends.
-
-    A span with another one inside of it begins behind that one if it keeps more text so.
-    """
-    spans.sort(key=lambda span: span.start)
-    for start, group in itertools.groupby([*enumerate(spans)], lambda item: item[1].start):
-        places = [place for place, span in group if span.closing and span.end > start]
-        together = sorted((spans[place] for place in places), key=lambda span: span.end)
-        for place, span in zip(places, together, strict=True):
-            spans[place] = span
-    for place in range(len(spans) - 1):
-        for number in range(place, min(place + _MOST_STEPS, len(spans) - 1)):
-            span, following = spans[number : number + 2]
-            if span.end - following.end <= following.start - span.start:
-                break
-            spans[number : number + 2] = following, span
-            span.start = max(span.start, following.end)
-
-
-def _strip(span, text):
-    """Moves white space at the ends of a span out of it, up to codes in the span."""
-    alone = [child.start for child in span.children if child.closing is None]
-    first, last = min(alone, default=span.end), max(alone, default=span.start)
-    while span.start < min(first, span.end) and text[span.start].isspace():
-        span.start += 1
-    while max(last, span.start) < span.end and text[span.end - 1].isspace():
-        span.end -= 1
-
-
-def _is_bare(span):
-    """Returns whether the translation has no text for a span that had some."""
-    return (
-        span.has_text
-        and span.start == span.end
-        and not any(child.opening.shown.strip() or child.has_text for child in span.children)
-    )
-
-
-class _Words:
-    """The words of a text between two places, which are given to spans."""
-
-    def __init__(self, words: Sequence[tuple[int, int]], first: int, last: int):
-        begin = bisect.bisect_left(words, (first, first))
-        stop = bisect.bisect_right(words, (last, last))
-        self.spans = [word for word in words[begin:stop] if word[1] <= last]
-
-    def near(self, place: int) -> Iterator[tuple[int, int]]:
-        """Yields some words, those nearest to a place first."""
-        ahead = bisect.bisect_left(self.spans, (place, place))
-        for step in range(_MOST_STEPS):
-            for number in (ahead + step, ahead - 1 - step):
-                if 0 <= number < len(self.spans):
-                    yield self.spans[number]
-
-
-def _give_words(spans, words):
-    """Gives each bare span a word that no other has, or the last one of its neighbour."""
-    held = sorted((s for s in spans if s.closing and s.end > s.start), key=lambda s: s.start)
-    starts = [span.start for span in held]
-
-    def holder(start, end):
-        number = bisect.bisect_left(starts, end) - 1
-        return held[number] if number >= 0 and held[number].end > start else None
-
-    for span in filter(_is_bare, spans):
-        near = [*words.near(span.start)]
-        word = next((word for word in near if not holder(*word)), None) or _taken_from_neighbour(
-            near, holder
-        )
-        if word:
-            span.start, span.end = word
-            starts = [each.start for each in held]
-            number = bisect.bisect_left(starts, span.start)
-            starts.insert(number, span.start)
-            held.insert(number, span)
-    spans.sort(key=lambda span: (span.start, span.end))
-
-
-def _taken_from_neighbour(near, holder):
-    """Returns a word that a span with several gives away, its last or first one, or None."""
-    for start, end in near:
-        neighbour = holder(start, end)
-        if neighbour.start < start and neighbour.end <= end:
-            neighbour.end = start
-            return start, end
-        if start <= neighbour.start and end < neighbour.end:
-            neighbour.start = end
-            return start, end
-    return None
-
-
-class _Assembly:
-    """The translation with its codes, which are added from its beginning to its end.
-
-    Attributes:
-        parts: Texts and codes.
-    """
-
-    def __init__(self, text: str):
-        self.parts: list[str | Code] = []
-        self._text, self._done = text, 0
-        self._needs_space = False  # Before the next text.
-        self._has_space = True  # At the end of what a reader sees, or nothing is there yet.
-        self._spans = 0  # Place in `parts` of the spans that begin at the end of it.
-        self._takes_space = False  # Whether the next text loses a space, for a break before it.
-
-    def add(self, place: int, code: Code, spaced: tuple[bool, bool] = (False, False)):
-        """Adds a code at a place of the text, with the spaces that it had around it."""
-        self._add_text(place)
-        if code.is_break and not spaced[0]:
-            self._takes_space = self._takes_space or not spaced[1]
-            self._drop_space()
-        if spaced[0] or (self._needs_space and code.role is Role.ALONE):
-            self._add_space()
-        elif self._needs_space and code.role is Role.OPEN and _begins_word(self._text, place):
-            self._append(" ")  # Emphasis of Markdown does not begin with a space.
-            self._needs_space = False
-        self._append(code)
-        self._needs_space = self._needs_space or spaced[1]
-
-    def finish(self) -> list[str | Code]:
-        """Adds the rest of the text; returns all parts."""
-        self._add_text(len(self._text))
-        return self.parts
-
-    def _add_text(self, place):
-        if self._done >= place:
-            return
-        text, self._done = self._text[self._done : place], place
-        if self._takes_space:
-            self._takes_space = False
-            text = text[text[0].isspace() :]
-            if not text:
-                return
-        if self._needs_space and _begins_word(text, 0):
-            self._append(" ")
-        self._needs_space = False
-        self._append(text)
-
-    def _append(self, part):
-        self.parts.append(part)
-        if not _is_markup(part):
-            shown = part if isinstance(part, str) else part.shown
-            self._has_space = shown[-1].isspace() and (isinstance(part, str) or part.is_break)
-        if not _is_markup(part) or part.role is Role.CLOSE:
-            self._spans = len(self.parts)
-
-    def _drop_space(self):
-        """Takes away a space at the end of the text, which a break stands for."""
-        place = len(self.parts) - 1
-        while place >= 0 and _is_markup(self.parts[place]):
-            place -= 1
-        text = self.parts[place] if place >= 0 else None
-        if isinstance(text, str) and text != " " and text[-1].isspace():
-            self.parts[place] = text[:-1]
-
-    def _add_space(self):
-        """Adds a space, unless there is one, before the spans that begin here."""
-        self._needs_space = False
-        if not self._has_space:
-            self.parts.insert(self._spans, " ")
-            self._has_space = True
-            self._spans += 1
-
-
-def _begins_word(text, place):
-    """Returns whether a text goes on at a place with something that needs a space before it."""
-    following = text[place : place + 1]
-    return bool(following) and following not in _CLOSING and not following.isspace()
-
-
-def _is_markup(part):
-    """Returns whether a part is a code that is no text for a reader."""
-    return isinstance(part, Code) and not part.shown
-
-
-def _written(roots, text):
-    """Returns the text with the codes of resolved spans."""
-    assembly = _Assembly(text)
-    waiting: list = [*reversed(roots)]
-    while waiting:
-        span = waiting.pop()
-        if isinstance(span, tuple):  # The end of a span.
-            assembly.add(*span)
-            continue
-        assembly.add(span.start, span.opening, span.spaced)
-        if span.closing:
-            waiting.append((span.end, span.closing))
-        waiting += reversed(span.children)
-    return assembly.finish()
-
-
-def _in_order(codes, copies, places, left):
-    """Returns the translation with the codes in the order of the source, at rising places."""
-    gaps = gaps_in(left.text)
-    divided = _divided(codes, left.text, gaps)
-    assembly, done = _Assembly(left.text), 0
-    ranges = _ranges(codes, divided, len(left.text))
-    for number, (taken, within) in enumerate(zip(codes, ranges, strict=True)):
-        spaced = (False, False)
-        if number in divided:
-            place = divided[number]
-        else:
-            start = copies[number][0] if number in copies else places.point(taken.start)
-            place = within.fitted(left.place(start), taken.start, gaps)
-            if taken.code.is_break and taken.end > taken.start:
-                place = _at_space(left.text, place)
-            if number not in copies and taken.code.is_text:
-                spaced = taken.spaced
-        done = max(place, done)
-        assembly.add(done, taken.code, spaced)
-    return assembly.finish()
-
-
-class _Range(NamedTuple):
-    """The part of a text between two divisions, and the same part of its translation."""
-
-    source_start: int
-    source_end: int
-    start: int
-    end: int
-
-    def fitted(self, place: int, source_place: int, gaps: Sequence[int]) -> int:
-        """Returns a place of the translation, moved to one of the gaps if it is outside."""
-        if self.start <= place <= self.end:
-            return place
-        length = self.source_end - self.source_start
-        share = (source_place - self.source_start) / length if length else 0
-        wanted = self.start + share * (self.end - self.start)
-        first, last = bisect.bisect_right(gaps, self.start), bisect.bisect_left(gaps, self.end)
-        near = bisect.bisect_left(gaps, wanted, first, max(first, last))
-        among = [self.start, *gaps[max(first, near - 1) : min(near + 1, last)], self.end]
-        return min(among, key=lambda gap: abs(gap - wanted))
-
-
-def _ranges(codes, divided, length):
-    """Yields the `_Range` of each code."""
-    bounds = [(0, 0)]
-    bounds += [
-        (taken.end, divided[number])
-        for number, taken in enumerate(codes)
-        if taken.code.share is not None
-    ]
-    bounds.append((max((taken.end for taken in codes), default=0), length))
-    division = 0
-    for taken in codes:
-        division += taken.code.share is not None
-        (source_start, start), (source_end, end) = bounds[division : division + 2]
-        yield _Range(source_start, source_end, start, max(start, end))
-
-
-def _divided(codes, text, gaps):
-    """Returns the places of the codes that divide a translation, and of those beside them."""
-    dividing = [number for number, taken in enumerate(codes) if taken.code.share is not None]
-    places = divisions(text, gaps, [codes[number].code.share for number in dividing])
-    divided = dict(zip(dividing, places, strict=True))
-    for number, place in [*divided.items()]:
-        behind = place + (text[place : place + 1].isspace())
-        for step, beside in ((-1, place), (1, behind)):
-            neighbour = number + step
-            while 0 <= neighbour < len(codes) and neighbour not in divided:
-                first, last = sorted((neighbour, neighbour - step))
-                if codes[first].end != codes[last].start or codes[neighbour].is_copy:
-                    break
-                divided[neighbour] = beside
-                neighbour += step
-    return divided

@@ -281,6 +281,7 @@ def _heaviest(gains):
 _MARKS = ".,;:!?…)]}»”’\"'%"
 
 
+_MOST_LETTERS = 40  # Behind a place within a word, that are looked at for a space.
 _MOST_MARKS = 100  # Beside a word, that are looked at.
 
 
@@ -382,6 +383,15 @@ def _numbers_between_spaces(text, spans):
 
 def _moved(spans, by):
     return [(start + by, end + by) for start, end in spans]
+
+
+def at_space(text: str, place: int) -> int:
+    """Returns a place of a text, or that of the space nearest behind it, or else before it."""
+    if text[:place] and text[place - 1].isspace():
+        return place
+    behind = range(place, min(len(text), place + _MOST_LETTERS))
+    before = range(min(place, len(text)) - 1, max(0, place - _MOST_LETTERS), -1)
+    return next((gap for gap in (*behind, *before) if text[gap].isspace()), place)
 
 
 def gaps_in(text: str) -> list[int]:
