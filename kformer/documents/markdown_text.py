@@ -307,8 +307,11 @@ def _alternative(builder, start, raw):
     return [Segment(place, line, inner, (alt[1],), lambda chunks: f"{write(chunks)}][{alt[1]}]")]
 
 
-def _without_empty(chunks):
-    """Returns chunks without emphasis of nothing, whose marks would be text."""
+def _readable(chunks):
+    """Returns chunks without emphasis of nothing, and with a space between two pieces of code.
+
+    Their marks would be text, or belong together.
+    """
     kept: list[Chunk] = []
     for chunk in chunks:
         code = chunk.code
@@ -316,8 +319,11 @@ def _without_empty(chunks):
         is_end = code is not None and code.role is Role.CLOSE and code.name in _EMPHASIS
         if is_end and before and before.role is Role.OPEN and before.name == code.name:
             kept.pop()
-        else:
-            kept.append(chunk)
+            continue
+        last = kept[-1].content[-1:] if before else ""
+        if code and last and last in "`$" and chunk.content.startswith(last):
+            kept.append(Chunk(" "))
+        kept.append(chunk)
     return kept
 
 
@@ -340,7 +346,7 @@ def _writer(raw):
     write = escaping(lambda text: _MARKUP.sub(escaped, " ".join(text.splitlines())))
 
     def writing(chunks):
-        chunks = _without_empty(chunks)
+        chunks = _readable(chunks)
         first = chunks[0].content if chunks and not chunks[0].is_code else ""
         written = write(chunks)
         if _BEGINS_BLOCK.match(first):

@@ -200,3 +200,9 @@ def test_code_of_one_letter_is_not_sought_within_words():
 def test_brackets_in_the_text_of_a_link_do_not_end_it():
     new, _ = markup("[[noinit] structs](#n)", lambda _: ["[noinit] structs again"])
     assert targets(new) == ["#n"]
+
+
+def test_two_pieces_of_code_stay_two():
+    new, _ = markup("One (`x`), two (`y`), three ($a$), four ($b$)", lambda _: ["None"])
+    assert sorted(each.content for each in tokens(new) if each.type == "code_inline") == ["x", "y"]
+    assert "$a$$b$" not in new and new.count("$") == 4
