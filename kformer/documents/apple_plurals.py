@@ -57,7 +57,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
 
 
 def _add_text(builder, text, token):
-    """Adds a text; a variable stands for the form that is chosen, and is a placeholder."""
+    """Adds a text, with variables such as `%#@files@` as placeholders."""
     done = token.start
     for variable in _VARIABLE.finditer(text, token.start, token.end):
         if done < variable.start():

@@ -92,7 +92,7 @@ def _begins_word(text, place):
 
 
 def _is_markup(part):
-    """Returns whether a part is a code that is no text for a reader."""
+    """Returns whether a part is markup, which a reader does not see."""
     return isinstance(part, Code) and not part.shown
 
 

@@ -265,7 +265,7 @@ class _CatalogReader:
             self._singular = singular_form(declared[2].strip(), number)
 
     def _without_fuzzy(self, first, is_template):
-        """Yields what is before the header, which is done in a catalog: not fuzzy any more."""
+        """Yields the comments before the header, without the flag `fuzzy` of a template."""
         if not is_template or "fuzzy" not in first.flags or first.flags_place is None:
             return
         start = first.flags_place - len("#,")

@@ -308,9 +308,9 @@ def _alternative(builder, start, raw):
 
 
 def _readable(chunks):
-    """Returns chunks without emphasis of nothing, and with a space between two pieces of code.
+    """Returns chunks without empty emphasis, and with a space between two pieces of code.
 
-    Their marks would be text, or belong together.
+    A reader of Markdown would take `****` for text, and `` `a``b` `` for a single piece of code.
     """
     kept: list[Chunk] = []
     for chunk in chunks:

@@ -225,7 +225,7 @@ class TakenText:
         return begins and _is_letter(shown, 0), ends and _is_letter(shown, len(shown) - 1)
 
     def _within_spans(self, copies, places):
-        """Returns copies in which those of equal codes are in the spans that the codes are in."""
+        """Returns copies where each of several equal codes is in its own span, as in the source."""
         equal: dict[str, list[int]] = {}
         for number in copies:
             equal.setdefault(self.codes[number].shown, []).append(number)

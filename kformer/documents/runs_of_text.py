@@ -11,15 +11,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from kformer.documents.segments import (
-    MOST_PARTS,
     PROSE,
     Chunk,
     Code,
     Role,
     Segment,
     bounds,
+    check_number_of_parts,
     crossing_marks,
     merged,
+    pieces_with_segments,
 )
 from kformer.documents.xml_tokens import xml_escape
 from kformer.text.paragraphs.marks import has_letter
@@ -109,11 +110,7 @@ class Paragraph:
 
     def add(self, node: Node):
         """Adds a node at the end."""
-        if len(self.nodes) >= MOST_PARTS:
-            raise ValueError(
-                f"A paragraph must have at most {MOST_PARTS:,} texts and tags. "
-                f"Received: one with more, paragraph {self._number:,}."
-            )
+        check_number_of_parts(self.nodes, f"paragraph {self._number:,}")
         self.nodes.append(node)
         if run := node.run:
             run.first = run.first or node
@@ -131,14 +128,9 @@ class Paragraph:
     ):
         """Adds a code of the document's characters."""
         segments = tuple(segments)
-        pieces: list[str | Segment] = []
-        done = start
-        for segment in segments:
-            pieces += [self._document[done : segment.place], segment]
-            done = segment.place + len(segment.raw)
-        pieces.append(self._document[done:end])
+        pieces = pieces_with_segments(self._document, start, end, segments)
         opening = run.opening if run else ""
-        code = RunCode(tuple(pieces), role, name, shown, opening=opening)
+        code = RunCode(pieces, role, name, shown, opening=opening)
         self.add(Node(start, end, code, run, segments))
 
     def end_run(self, run: Run, end: int):
@@ -254,7 +246,7 @@ def _with_formats(nodes):
 
 
 def _bases(nodes):
-    """Returns a run of the format that most text has, for the paragraph and each span of nodes."""
+    """Returns a run with the most frequent format, for the paragraph and for each span in it."""
     counts: list[dict[str, int]] = [{}]
     runs: list[dict[str, Run]] = [{}]
     levels = [0]

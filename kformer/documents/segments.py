@@ -9,7 +9,7 @@ import dataclasses
 import enum
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import NamedTuple, Self
 
 from kformer.text.paragraphs.marks import has_letter
@@ -143,6 +143,26 @@ PROSE = "prose"
 """Syntax of text in documents, where a tag that is text is a word and no markup."""
 MOST_PARTS = 50_000  # Of a segment, each of which takes a kilobyte while it is translated.
 _SPACES = re.compile("[ \t\r\n\f]+")
+
+
+def check_number_of_parts(parts: Sized, where: str):
+    """Raises a ValueError if a paragraph has too many parts to get another one."""
+    if len(parts) >= MOST_PARTS:
+        raise ValueError(
+            f"A paragraph must have at most {MOST_PARTS:,} texts and tags. "
+            f"Received: one with more, {where}."
+        )
+
+
+def pieces_with_segments(
+    document: str, start: int, end: int, segments: Iterable[Segment]
+) -> tuple[Piece, ...]:
+    """Returns the characters of a document between two places, with the segments among them."""
+    pieces: list[Piece] = []
+    for segment in segments:
+        pieces += [document[start : segment.place], segment]
+        start = segment.place + len(segment.raw)
+    return (*pieces, document[start:end])
 
 
 def raw_of(pieces: Iterable[Piece | Code]) -> Iterator[str]:
@@ -297,13 +317,12 @@ class SegmentBuilder:
             written: Its characters in a translation, if they are others.
         """
         self._add_hidden()
-        if len(self._items) >= MOST_PARTS:
-            raise ValueError(
-                f"A paragraph must have at most {MOST_PARTS:,} texts and tags. "
-                f"Received: one with more, up to line {self.line(start):,}."
-            )
+        if len(self._items) >= MOST_PARTS:  # Lines are counted only then.
+            check_number_of_parts(self._items, f"up to line {self.line(start):,}")
         segments = tuple(segments)
-        pieces = self._pieces(start, end, segments) if written is None else (written,)
+        pieces: tuple[Piece, ...] = (written or "",)
+        if written is None:
+            pieces = pieces_with_segments(self._document, start, end, segments)
         self._items.append(
             _SegmentPart(
                 start,
@@ -379,13 +398,6 @@ class SegmentBuilder:
         for segment in segments:
             self._output += [self._document[self._done : segment.place], segment]
             self._done = segment.place + len(segment.raw)
-
-    def _pieces(self, start, end, segments):
-        pieces = []
-        for segment in segments:
-            pieces += [self._document[start : segment.place], segment]
-            start = segment.place + len(segment.raw)
-        return (*pieces, self._document[start:end])
 
 
 def collapsed(text: str) -> str:

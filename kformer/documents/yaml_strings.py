@@ -144,7 +144,7 @@ def _strings(text, name) -> tuple[list[_Scalar], list[_Scalar]]:
 
 
 def _without_properties(text, place):
-    """Returns the place behind an anchor and a tag."""
+    """Returns the place of a value behind its anchor and tag, such as `&name !!str`."""
     while match := _PROPERTY.match(text, place):
         place = match.end()
     return place
