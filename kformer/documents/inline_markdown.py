@@ -36,16 +36,11 @@ def markdown_parser():
     It also reads what the documentation of programs often has: tables, strikethrough, math in
     dollars, blocks such as `:::note` and `!!! note`, and footnotes within a line, `^[...]`.
     """
-    try:
-        from markdown_it import MarkdownIt
-        from mdit_py_plugins.admon import admon_plugin
-        from mdit_py_plugins.container import container_plugin
-        from mdit_py_plugins.dollarmath import dollarmath_plugin
-    except ImportError as error:
-        raise ImportError(
-            "Documents of Markdown need the packages markdown-it-py and mdit-py-plugins: "
-            f"pip install 'kformer[documents]'. Received: {error}."
-        ) from error
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.admon import admon_plugin
+    from mdit_py_plugins.container import container_plugin
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     admon_plugin(parser)
     container_plugin(parser, BLOCK, validate=lambda name, *_: bool(name.strip()))
