@@ -7,6 +7,7 @@ from . import (
     model as model,
     plot as plot,
     pocket as pocket,
+    published as published,
     scale as scale,
     server as server,
     serving as serving,
@@ -21,7 +22,7 @@ from .decoding.search.sampling import Sample
 from .decoding.shortlist import Shortlist
 from .documents.document_report import DocumentTranslation, Unplaced
 from .documents.document_translation import document_segments, translate_document, translate_markup
-from .export.loading import load
+from .export.loading import from_published, load
 from .export.route import Route
 from .imports.bergamot import from_bergamot
 from .imports.ctranslate2 import from_ctranslate2
@@ -118,6 +119,7 @@ __all__ = [
     "from_marian",
     "from_opennmt",
     "from_opennmt_tf",
+    "from_published",
     "from_torch",
     "load",
     "padding_mask",

@@ -117,6 +117,7 @@ _GROUPS = {  # The module of each, which has the group as its `app`, and `EXAMPL
     "tag": ("tag", _TRAIN),
     "lm": ("lm", _TRAIN),
     "import": ("importing", _PRETRAINED),
+    "models": ("models_command", _PRETRAINED),
 }
 
 
@@ -140,7 +141,10 @@ def app_for(arguments: list[str]) -> typer.Typer:
         if name in _GROUPS:
             module, group = _GROUPS[name]
             app.add_typer(
-                _group(_module(module)), name=name, cls=HelpOfGroup, rich_help_panel=group
+                _group(_module(module)),
+                name=name,
+                cls=getattr(_module(module), "Group", HelpOfGroup),
+                rich_help_panel=group,
             )
         else:
             command = _COMMANDS[name]

@@ -30,18 +30,19 @@ from kformer.cli.terminal.streams import quiet
 from kformer.export.loading import FORMS, named_model, saved_form, saved_kind
 from kformer.inference.search_options import SearchOptions, with_defaults
 from kformer.kinds import EXPORTED, known_kind
+from kformer.published.model_names import published_name
 from kformer.threads import a_core_for_each_operation
 
 _OF_ONE_KIND = {kind.does for kind in EXPORTED}  # Every kind can encode and attend.
 
 
-def _model_paths(name):
+def _model_paths(name, suffix):
     """Returns the path of the model that is named on the command line, or of several."""
     if isinstance(name, list | tuple):
-        return [*map(_model_paths, name)]
+        return [_model_paths(each, suffix) for each in name]
     if not name:
         return name
-    path = named_model(name)
+    path = named_model(name) if published_name(name) is None else _published(name, suffix)
     if path.suffix == ".keras" and path.is_file() and saved_form(path) == "keras":
         from kformer.tasks.keras_file import check_has_kind  # It imports SentencePiece.
 
@@ -49,13 +50,25 @@ def _model_paths(name):
     return path
 
 
-def a_file_of(help: str, kind: Callable = typer.Option, **settings: Any):
+def _published(name, suffix):
+    """Returns the path of a published model in the cache."""
+    from kformer.published.downloads import told_by  # It imports urllib3.
+
+    with quiet() as say, told_by(say):
+        return named_model(name, suffix)
+
+
+def a_file_of(
+    help: str, kind: Callable = typer.Option, suffix: str = ".keras", **settings: Any
+):
     """Returns the parameter of a command for models, or for the folders of their runs.
+
+    The suffix is that of the form that the command takes of a published model.
 
     The command gets a `Path`. The type of the parameter is `ModelPath` where the word `demo` may
     stand for the model in the package, because a `Path` of typer cannot tell it from `./demo`.
     """
-    return kind(help=help, callback=_model_paths, **settings)
+    return kind(help=help, callback=lambda name: _model_paths(name, suffix), **settings)
 
 
 if TYPE_CHECKING:
@@ -66,12 +79,19 @@ AnyModel = Annotated[
     ModelPath,
     a_file_of(
         "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; or "
-        "demo, the small model in the package, where no file or folder has that name.",
+        "demo, the small model in the package, where no file or folder has that name; or the name "
+        "of a published model, such as firefox://de-en.",
         typer.Argument,
+        ".tflite",
     ),
 ]
 KerasModel = Annotated[
-    ModelPath, a_file_of("A .keras file, or the folder of a training run.", typer.Argument)
+    ModelPath,
+    a_file_of(
+        "A .keras file, the folder of a training run, or the name of a published model, such as "
+        "firefox://de-en.",
+        typer.Argument,
+    ),
 ]
 
 

@@ -1,14 +1,17 @@
 """`kformer import`: translators that others have trained."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import kformer
+from kformer.cli.terminal.help_pages import HelpOfGroup
 from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable
+from kformer.published.downloads import told_by
+from kformer.published.model_names import published_name
 
 _Output = Annotated[Path, typer.Option(help="The .keras file to write.")]
 
@@ -33,6 +36,7 @@ _TargetLanguage = Annotated[
 ]
 
 EXAMPLES = {
+    "published": "kformer import firefox://de-en --output de-en.keras",
     "marian": "kformer import marian opus-mt-de-en --output de-en.keras",
     "bergamot": "kformer import bergamot models/deen --output de-en.keras",
     "ctranslate2": "kformer import ctranslate2 folder --output de-en.keras",
@@ -41,6 +45,59 @@ EXAMPLES = {
     "opennmt-tf": "kformer import opennmt-tf run --output de-en.keras",
 }
 app = typer.Typer(help="Make a .keras file of a translator that others have trained.")
+
+
+class Group(HelpOfGroup):
+    """The commands by toolkit; the name of a published model stands for `published` and itself."""
+
+    def resolve_command(self, ctx: Any, args: list[str]):
+        """Returns the command that the arguments name, and the arguments behind it."""
+        if args[0] not in self.commands and published_name(args[0]):
+            args = ["published", *args]
+        return super().resolve_command(ctx, args)
+
+
+_Shortlist = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the model's shortlist there, .npz, for --shortlist of export, translate and "
+        "evaluate, which then give the very words of Firefox's engine."
+    ),
+]
+
+
+@app.command()
+def published(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Such as hf://Helsinki-NLP/opus-mt-de-en, firefox://de-en, argos://de-en, or the "
+            "address of an archive; the word `published` may be left out."
+        ),
+    ],
+    output: _Output,
+    shortlist: _Shortlist = None,
+):
+    """Import a published model by its name, downloaded once.
+
+    `kformer models --available de` lists names, and `kformer models` what was downloaded.
+    """
+    if published_name(name) is None:
+        raise ValueError(
+            "The name of a published model is needed, such as firefox://de-en. "
+            f"Received: {name!r}."
+        )
+    _check_shortlist(shortlist)
+
+    def read():
+        translator = kformer.from_published(name)
+        if shortlist is not None and not translator.shortlist:
+            raise ValueError(
+                f"The model must have a shortlist. Received: {name!r}, which has none."
+            )
+        return translator
+
+    _write(output, read, shortlist)
 
 
 @app.command()
@@ -83,20 +140,11 @@ def bergamot(
         ),
     ],
     output: _Output,
-    shortlist: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the folder's shortlist there, .npz, for --shortlist of export, translate "
-            "and evaluate, which then give the very words of Firefox's engine."
-        ),
-    ] = None,
+    shortlist: _Shortlist = None,
 ):
     """Import one of Firefox's translators, as Mozilla publishes them for Bergamot."""
     _check_exist(folder)
-    if shortlist is not None:
-        if shortlist.suffix != ".npz":
-            raise ValueError(f"The file's name must end in .npz. Received: {str(shortlist)!r}.")
-        check_writable(shortlist)
+    _check_shortlist(shortlist)
 
     def read():
         from kformer.imports.bergamot import has_shortlist
@@ -108,10 +156,7 @@ def bergamot(
             )
         return kformer.from_bergamot(folder, shortlist is not None)
 
-    translator = _write(output, read)
-    if shortlist is not None:
-        translator.shortlist.save(shortlist)
-        typer.echo(f"Written: {shortlist}")
+    _write(output, read, shortlist)
 
 
 @app.command()
@@ -231,17 +276,27 @@ def _check_exist(*paths):
             raise FileNotFoundError(f"There is no such file or folder. Received: {str(path)!r}.")
 
 
-def _write(output, read):
-    """Writes and returns the translator that `read` returns."""
+def _check_shortlist(path):
+    if path is None:
+        return
+    if path.suffix != ".npz":
+        raise ValueError(f"The file's name must end in .npz. Received: {str(path)!r}.")
+    check_writable(path)
+
+
+def _write(output, read, shortlist=None):
+    """Writes the translator that `read` returns, and its shortlist, to files."""
     if output.suffix != ".keras":
         raise ValueError(f"The file's name must end in .keras. Received: {str(output)!r}.")
     check_writable(output)
-    with quiet():
+    with quiet() as say, told_by(say):
         translator = read()
         translator.save(output)
     typer.echo(f"Written: {output}")
+    if shortlist is not None:
+        translator.shortlist.save(shortlist)
+        typer.echo(f"Written: {shortlist}")
     if translator.search_defaults:
         options = ", ".join(f"{name}={value}" for name, value in translator.search_defaults.items())
         typer.echo(f"The search of all its forms, unless you choose another: {options}", err=True)
     suggest("kformer", "translate", output)
-    return translator

@@ -11,6 +11,7 @@ from kformer.export.saved_model.serving_files import holds_saved_model, newest_v
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of
 from kformer.pocket import metadata
 from kformer.pocket.demo_translator import DEMO, DEMO_FILE
+from kformer.published.model_names import published_name
 from kformer.tasks.run_file import model_file
 
 FORMS = {  # The class of a kind that runs each form, by its field.
@@ -25,10 +26,16 @@ _CTRANSLATE2 = ("model.bin", "config.json", "source.spm", "target.spm")
 
 
 def load(path: str | Path) -> Any:
-    """Loads any saved form: a `.keras` or `.tflite` file, a SavedModel or a folder of CTranslate2.
+    """Loads any saved form, or a published model by its name.
 
-    Of the folder of a training run, or of `kformer demo`, it loads the best model, such as
+    Saved forms are a `.keras` or `.tflite` file, a SavedModel and a folder of CTranslate2. Of the
+    folder of a training run, or of `kformer demo`, it loads the best model, such as
     `translator.keras`.
+
+    A published model has a name such as "firefox://en-pt" or "hf://Helsinki-NLP/opus-mt-de-en"; or
+    is an archive of another program, .argosmodel or .zip, at a path or an address. It is downloaded
+    once, checked by its digest, converted to a `.tflite` file with weights of 8 bits, and kept in
+    the cache; `kformer.from_published` returns it as a `kformer.Translator`.
 
     `load` of `kformer.Translator` and of the other classes loads `.keras` files of its own alone.
 
@@ -42,9 +49,10 @@ def load(path: str | Path) -> Any:
         search that was chosen for it.
 
     Raises:
-        FileNotFoundError: There is no such file or folder.
+        ConnectionError: A published model that is not in the cache cannot be downloaded.
+        FileNotFoundError: There is no such file or folder, or no such published model.
         ImportError: The form needs TensorFlow, which is not installed; a `.tflite` file and a
-            folder of CTranslate2 need none.
+            folder of CTranslate2 need none. The model of another program is converted with it.
         ValueError: It holds none of these, is damaged, or has a newer format.
 
     Examples:
@@ -54,11 +62,84 @@ def load(path: str | Path) -> Any:
         >>> kformer.load("de-en.tflite").translate("Ein Hund läuft.")
         'A dog runs.'
     """
-    path = model_file(path)
+    path = model_file(local_file(path))
     form = saved_form(path)
     if form == "keras":
         return _load_keras_file(path)
     return saved_kind(path).part(FORMS[form])(path)
+
+
+def from_published(name: str | Path) -> Any:
+    """Returns a published model as a Keras model, to fine-tune or export it.
+
+    Args:
+        name: As for `kformer.load`, such as "hf://Helsinki-NLP/opus-mt-de-en".
+
+    Returns:
+        What its `.keras` file holds, such as a `kformer.Translator`; with the shortlist of its
+        publisher, if there is one.
+
+    Raises:
+        ConnectionError, FileNotFoundError, ImportError: As for `kformer.load`.
+        ValueError: It is no name, or its publisher gives a `.tflite` file alone.
+
+    Examples:
+        >>> import kformer
+        >>> translator = kformer.from_published("firefox://de-en")
+        >>> translator.save("de-en.keras")
+    """
+    if published_name(name) is None:
+        raise ValueError(
+            "The name of a published model is needed, such as firefox://en-pt. "
+            f"Received: name={str(name)!r}."
+        )
+    return _with_shortlist(local_file(name, ".keras"))
+
+
+def local_file(name: str | Path, suffix: str = ".tflite") -> Path:
+    """Returns the path of a published model in the cache; any other path as it is.
+
+    Args:
+        suffix: Of the form that is needed.
+    """
+    published = published_name(name)
+    if published is None:
+        return Path(name)
+    from kformer.published.model_cache import cached_model  # Other paths do without its locks.
+
+    return cached_model(published, _kept).file(suffix, _converted)
+
+
+def _kept(files, folder):
+    """Writes a downloaded model to a folder, as `kformer.published.foreign_files.keep`."""
+    from kformer.published.foreign_files import keep  # It imports TensorFlow.
+
+    return keep(files, folder)
+
+
+def _converted(path, new):
+    """Writes the `.tflite` file of a `.keras` file."""
+    if path.suffix != ".keras":
+        raise ValueError(
+            "To be changed or exported, a published model must have a .keras file. "
+            f"Received: {str(path)!r} alone."
+        )
+    from kformer.export.tflite.tflite_writer import export_tflite
+    from kformer.published.downloads import tell
+
+    tell("Converting it to a .tflite file, once ...")
+    export_tflite(_with_shortlist(path), new, precision="int8")
+
+
+def _with_shortlist(path):
+    """Loads a `.keras` file, with the shortlist beside it."""
+    model = _load_keras_file(path)
+    table = path.with_suffix(".npz")
+    if table.exists():
+        from kformer.decoding.shortlist import Shortlist
+
+        model.shortlist = Shortlist.load(table)
+    return model
 
 
 def _load_keras_file(path):
@@ -93,13 +174,15 @@ def saved_kind(path: str | Path) -> Kind:
     return kind_in(path) or TRANSLATOR
 
 
-def named_model(name: str | Path) -> Path:
+def named_model(name: str | Path, suffix: str = ".tflite") -> Path:
     """Returns the path of the model that a command or a server is given as `name`.
+
+    The name of a published model leads to its file in the cache, of the form with that suffix.
 
     The word "demo" is the model in the package, unless a file or folder has this name; "./demo" and
     a `Path` are always paths. Of the folder of a run it is the best model, as for `load`.
     """
-    path = model_file(name)
+    path = model_file(local_file(name, suffix))
     return DEMO_FILE if name == DEMO and not path.exists() else path
 
 

@@ -66,7 +66,7 @@ def quiet():
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
-        yield lambda line: os.write(kept, f"{line}\n".encode())
+        yield lambda line, end="\n": os.write(kept, f"{line}{end}".encode())
     finally:
         os.dup2(kept, 2)
         os.close(nowhere)

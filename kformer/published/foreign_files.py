@@ -1,0 +1,67 @@
+"""The files of a model, whoever trained it, to a `.keras` or `.tflite` file."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kformer.imports.bergamot import from_bergamot, has_shortlist
+from kformer.imports.ctranslate2 import from_ctranslate2
+from kformer.imports.marian import from_marian
+from kformer.imports.packed_folder import unpacked
+
+_OWN = (".keras", ".tflite")
+_BESIDE = ".npz"  # A shortlist, beside the `.keras` file of its translator.
+
+
+def keep(files: Path, folder: Path) -> dict[str, Any]:
+    """Writes the model of any files to `folder`, as `model` with the suffix of its form.
+
+    Files of kformer stay as they are. A translator of another toolkit becomes a `.keras` file, and
+    its shortlist an `.npz` file.
+
+    Args:
+        files: A folder, an archive of one, or a file of kformer.
+
+    Returns:
+        What the model says about itself.
+
+    Raises:
+        FileNotFoundError, ValueError: It holds no model that kformer reads.
+    """
+    own = [files] if files.is_file() else [*files.iterdir()]
+    own = [file for file in own if file.suffix in _OWN]
+    for suffix in _OWN:
+        named = [file for file in own if file.suffix == suffix]
+        if len(named) > 1:
+            names = ", ".join(sorted(file.name for file in named))
+            raise ValueError(f"A model has one {suffix} file. Received: {names}.")
+        if named:
+            shutil.copyfile(named[0], folder / f"model{suffix}")
+    if own:
+        return {}
+    with unpacked(files) as path:
+        translator = _reader(path)(path)
+        translator.save(folder / "model.keras")
+        if translator.shortlist:
+            translator.shortlist.save(folder / f"model{_BESIDE}")
+        return dict(translator.about)
+
+
+def _reader(folder: Path) -> Callable[[Path], Any]:
+    """Returns the importer for a folder, by the names of its files."""
+
+    def holds(*patterns):
+        return all(any(folder.glob(pattern)) for pattern in patterns)
+
+    if holds("model*.bin*", "*.spm*"):
+        return lambda path: from_bergamot(path, shortlist=has_shortlist(path))
+    if holds("model.bin") or holds("metadata.json", "model"):
+        return from_ctranslate2
+    if holds("*.npz") or holds("config.json", "*.spm"):
+        return from_marian
+    names = ", ".join(sorted(file.name for file in folder.iterdir())[:8])
+    raise ValueError(
+        "A model is a .keras or .tflite file, or the files of OPUS-MT, Marian, Firefox, CTranslate2 "
+        f"or Argos Translate. Received: a folder of {names or 'nothing'}."
+    )
