@@ -58,9 +58,7 @@ def _published(name, suffix):
         return named_model(name, suffix)
 
 
-def a_file_of(
-    help: str, kind: Callable = typer.Option, suffix: str = ".keras", **settings: Any
-):
+def a_file_of(help: str, kind: Callable = typer.Option, suffix: str = ".keras", **settings: Any):
     """Returns the parameter of a command for models, or for the folders of their runs.
 
     The suffix is that of the form that the command takes of a published model.

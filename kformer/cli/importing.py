@@ -84,8 +84,7 @@ def published(
     """
     if published_name(name) is None:
         raise ValueError(
-            "The name of a published model is needed, such as firefox://de-en. "
-            f"Received: {name!r}."
+            f"The name of a published model is needed, such as firefox://de-en. Received: {name!r}."
         )
     _check_shortlist(shortlist)
 

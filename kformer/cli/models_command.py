@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.terminal.streams import remark
 from kformer.published.model_names import offers, published_name
 
 EXAMPLES = {"remove": "kformer models remove firefox://en-pt"}
@@ -27,10 +28,8 @@ def models(
     if context.invoked_subcommand:
         return
     if available:
-        rows = [
-            (offer.name, offer.source_language, offer.target_language, offer.bytes, offer.licence)
-            for offer in offers(None if available == _ALL else available)
-        ]
+        language = None if available == _ALL else available
+        rows = [(*offer,) for offer in offers(language, _missed)]
         if not rows:
             typer.echo(f"No place has a model of {available}.", err=True)
     else:
@@ -49,6 +48,10 @@ def models(
             )
     for row in rows:
         typer.echo("\t".join(_cells(*row)))
+
+
+def _missed(place, error):
+    remark(f"{place}:// is left out. {error}")
 
 
 def _cells(name, source, target, size, licence):

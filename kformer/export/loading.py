@@ -11,6 +11,7 @@ from kformer.export.saved_model.serving_files import holds_saved_model, newest_v
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of
 from kformer.pocket import metadata
 from kformer.pocket.demo_translator import DEMO, DEMO_FILE
+from kformer.published.foreign_files import keep
 from kformer.published.model_names import published_name
 from kformer.tasks.run_file import model_file
 
@@ -107,14 +108,11 @@ def local_file(name: str | Path, suffix: str = ".tflite") -> Path:
         return Path(name)
     from kformer.published.model_cache import cached_model  # Other paths do without its locks.
 
-    return cached_model(published, _kept).file(suffix, _converted)
+    def check():
+        if not published.may_be_converted:
+            TRANSLATOR.part("model")  # Its error names TensorFlow if that is missing.
 
-
-def _kept(files, folder):
-    """Writes a downloaded model to a folder, as `kformer.published.foreign_files.keep`."""
-    from kformer.published.foreign_files import keep  # It imports TensorFlow.
-
-    return keep(files, folder)
+    return cached_model(published, keep, check).file(suffix, _converted)
 
 
 def _converted(path, new):

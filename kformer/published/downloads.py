@@ -1,4 +1,4 @@
-"""Downloads files over HTTP: they continue where they broke off, and are checked by their digest."""
+"""Downloads files over HTTP: they go on where they broke off, and are checked by a digest."""
 
 import contextlib
 import contextvars
@@ -60,7 +60,9 @@ def fetch_json(url: str, schema: object, what: str) -> object:
             raise ValueError(f"more than {_MOST_OF_LIST:,} bytes")
         return parse_json(content, schema)
     except ValueError as error:
-        raise ValueError(f"{what} must be JSON of its format. Received: {url} ({error}).") from error
+        raise ValueError(
+            f"{what} must be JSON of its format. Received: {url} ({error})."
+        ) from error
 
 
 def download(
@@ -189,8 +191,8 @@ def _progress(what):
 
     def show(done, total):
         nonlocal shown
-        percent = f"{100 * done // total} % of {total / 1e6:,.1f}" if total else f"{done / 1e6:,.0f}"
-        line = f"Downloading {what}: {percent} MB"
+        part = f"{100 * done // total} % of {total / 1e6:,.1f}" if total else f"{done / 1e6:,.0f}"
+        line = f"Downloading {what}: {part} MB"
         if is_terminal and line != shown:
             tell(f"\r{line}", "")
         elif shown is None:

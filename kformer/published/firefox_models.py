@@ -98,14 +98,14 @@ def _models(addresses):
             group = groups[pair, record["version"], record.get("architecture")]
             group.setdefault(record["fileType"], record)
     whole = [
-        (pair, _of_use(files))
+        (pair, _without_replaced(files))
         for (pair, _, _), files in groups.items()
         if "model" in files and ("vocab" in files or {"srcvocab", "trgvocab"} <= files.keys())
     ]
     return sorted(whole, key=lambda model: _rank(model[1]["model"]), reverse=True)
 
 
-def _of_use(files):
+def _without_replaced(files):
     """Returns the files by kind, without a vocabulary that other ones replace."""
     own = {"srcvocab", "trgvocab"} <= files.keys()
     left_out = {"vocab"} if own else {"srcvocab", "trgvocab"}

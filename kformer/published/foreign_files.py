@@ -5,9 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kformer.imports.bergamot import from_bergamot, has_shortlist
-from kformer.imports.ctranslate2 import from_ctranslate2
-from kformer.imports.marian import from_marian
+import kformer
 from kformer.imports.packed_folder import unpacked
 
 _OWN = (".keras", ".tflite")
@@ -55,13 +53,13 @@ def _reader(folder: Path) -> Callable[[Path], Any]:
         return all(any(folder.glob(pattern)) for pattern in patterns)
 
     if holds("model*.bin*", "*.spm*"):
-        return lambda path: from_bergamot(path, shortlist=has_shortlist(path))
+        return lambda path: kformer.from_bergamot(path, shortlist=holds("lex*.bin*"))
     if holds("model.bin") or holds("metadata.json", "model"):
-        return from_ctranslate2
+        return kformer.from_ctranslate2
     if holds("*.npz") or holds("config.json", "*.spm"):
-        return from_marian
+        return kformer.from_marian
     names = ", ".join(sorted(file.name for file in folder.iterdir())[:8])
     raise ValueError(
-        "A model is a .keras or .tflite file, or the files of OPUS-MT, Marian, Firefox, CTranslate2 "
-        f"or Argos Translate. Received: a folder of {names or 'nothing'}."
+        "A model is a .keras or .tflite file, or the files of OPUS-MT, Marian, Firefox, "
+        f"CTranslate2 or Argos Translate. Received: a folder of {names or 'nothing'}."
     )

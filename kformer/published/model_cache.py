@@ -77,12 +77,17 @@ def cache_folder() -> Path:
     return Path(os.environ.get(HOME) or platformdirs.user_cache_dir("kformer", appauthor=False))
 
 
-def cached_model(name: PublishedName, keep: Callable[[Path, Path], dict[str, Any]]) -> CachedModel:
+def cached_model(
+    name: PublishedName,
+    keep: Callable[[Path, Path], dict[str, Any]],
+    check: Callable[[], object] = bool,
+) -> CachedModel:
     """Returns a model of the cache; at first, it is downloaded.
 
     A download that broke off continues at the next call. Of any other failure nothing stays.
 
     Args:
+        check: Called before a download; an error prevents it.
         keep: Called with the downloaded files and a new folder, where it writes the model in a form
             of kformer; it returns facts.
 
@@ -93,6 +98,7 @@ def cached_model(name: PublishedName, keep: Callable[[Path, Path], dict[str, Any
     if not folder.exists():
         with _locked(folder.name):
             if not folder.exists():
+                check()
                 _add(name, folder, keep)
     return CachedModel(folder, read_json(folder / _FACTS, _Facts, rule=_RULE))
 

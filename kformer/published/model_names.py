@@ -1,12 +1,14 @@
-"""Names of published models, such as firefox://en-pt: what they say, and the places they lead to."""
+"""Names of published models, such as firefox://en-pt, and the places that they lead to."""
 
 import functools
+import hashlib
 import importlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
 
 from kformer.files import sha256
 from kformer.imports.packed_folder import SUFFIXES
@@ -89,9 +91,15 @@ class PublishedName(NamedTuple):
     def folder(self) -> str:
         """Name of its folder in the cache, which differs from that of every other model."""
         if self.place:
-            return f"{self.place}_{_UNSAFE.sub('_', self.rest.replace('/', '--'))}"
-        path = Path(self.rest)
-        return f"file_{_UNSAFE.sub('_', path.stem)}_{sha256(path)[:16]}"
+            digest, stem = hashlib.sha256(str(self).encode()).hexdigest(), self.rest
+        else:
+            digest, stem = sha256(self.rest), Path(self.rest).stem
+        return f"{self.place or 'file'}_{_UNSAFE.sub('_', stem)[-60:]}_{digest[:12]}"
+
+    @property
+    def may_be_converted(self) -> bool:
+        """Whether the model may be a `.tflite` file already, which needs no TensorFlow."""
+        return self.place == "hf" or urlsplit(self.rest).path.lower().endswith(".tflite")
 
     def fetch(self, folder: Path) -> Fetched:
         """Downloads the files of the model, as `Place.fetch`; those of an archive are there."""
@@ -128,14 +136,17 @@ def place_named(place: str) -> Any:
     return importlib.import_module(f"{__package__}.{_PLACES[place]}")
 
 
-def offers(language: str | None = None) -> list[Offer]:
-    """Returns the models of all places that have a list, from or into a language."""
-    listing = [place for place, module in _PLACES.items() if module != "addresses"]
-    return [
-        offer
-        for place in listing
-        for offer in place_named(place).offers(language, addresses_of(place))
-    ]
+def offers(language: str | None, missed: Callable[[str, Exception], object]) -> Iterator[Offer]:
+    """Yields the models of all places that have a list, from or into a language.
+
+    Args:
+        missed: Called with a place that cannot be asked, and why.
+    """
+    for place in ("firefox", "hf", "argos"):
+        try:
+            yield from place_named(place).offers(language, addresses_of(place))
+        except (ConnectionError, ImportError) as error:
+            missed(place, error)
 
 
 def matches(language: str | None, codes: Sequence[str]) -> bool:
