@@ -5,7 +5,7 @@
 - `model`: the paper's layers and networks. `decoding`: the decoder step by step, search and scores.
 - `text`: tokenizer and scores. `tasks`: a network with its tokenizers.
 - `inference`: what a translator answers, once for all saved forms.
-- `imports`: models that other toolkits trained. `published`: the same by name, downloaded.
+- `imports`: models that other toolkits trained, also by name.
 - `training`, `export`: from text files to a translator, and on to a server and a phone.
 - `scale`: preparing and translating text of any size, on Apache Beam.
 - `pocket`, `serving`: run a `.tflite` file, and ask a server, without TensorFlow.

@@ -7,7 +7,6 @@ from . import (
     model as model,
     plot as plot,
     pocket as pocket,
-    published as published,
     scale as scale,
     server as server,
     serving as serving,

@@ -167,6 +167,7 @@ def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(kformer.from_fairseq(folder, dictionaries=folder), kformer.Translator)
     assert_type(kformer.from_opennmt("a.pt", source_model="a.spm"), kformer.Translator)
     assert_type(kformer.from_opennmt_tf("run", num_heads=4), kformer.Translator)
+    kformer.from_published("firefox://de-en")
     served = export.ServedTranslator(export.export_saved_model(translator, folder / "served"))
     assert_type(served.translate(texts), list[str])
     tflite = export.export_tflite(translator, folder / "translator.tflite", precision="int8")

@@ -28,9 +28,9 @@ from kformer.arguments import check_target_language
 from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
 from kformer.export.loading import FORMS, named_model, saved_form, saved_kind
+from kformer.imports.published.model_names import published_name
 from kformer.inference.search_options import SearchOptions, with_defaults
 from kformer.kinds import EXPORTED, known_kind
-from kformer.published.model_names import published_name
 from kformer.threads import a_core_for_each_operation
 
 _OF_ONE_KIND = {kind.does for kind in EXPORTED}  # Every kind can encode and attend.
@@ -52,7 +52,7 @@ def _model_paths(name, suffix):
 
 def _published(name, suffix):
     """Returns the path of a published model in the cache."""
-    from kformer.published.downloads import told_by  # It imports urllib3.
+    from kformer.imports.published.downloads import told_by  # It imports urllib3.
 
     with quiet() as say, told_by(say):
         return named_model(name, suffix)

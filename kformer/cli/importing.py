@@ -10,8 +10,8 @@ from kformer.cli.terminal.help_pages import HelpOfGroup
 from kformer.cli.terminal.next_steps import suggest
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable
-from kformer.published.downloads import told_by
-from kformer.published.model_names import published_name
+from kformer.imports.published.downloads import told_by
+from kformer.imports.published.model_names import published_name
 
 _Output = Annotated[Path, typer.Option(help="The .keras file to write.")]
 
@@ -36,7 +36,8 @@ _TargetLanguage = Annotated[
 ]
 
 EXAMPLES = {
-    "published": "kformer import firefox://de-en --output de-en.keras",
+    "published": "kformer import firefox://de-en --output de-en.keras\n"
+    "kformer import published argos://de-en --output de-en.keras",
     "marian": "kformer import marian opus-mt-de-en --output de-en.keras",
     "bergamot": "kformer import bergamot models/deen --output de-en.keras",
     "ctranslate2": "kformer import ctranslate2 folder --output de-en.keras",

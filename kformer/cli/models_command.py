@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.terminal.streams import remark
-from kformer.published.model_names import offers, published_name
+from kformer.imports.published.model_names import offers, published_name
 
 EXAMPLES = {"remove": "kformer models remove firefox://en-pt"}
 app = typer.Typer(help="List the published models that were downloaded, or that can be.")
@@ -33,7 +33,7 @@ def models(
         if not rows:
             typer.echo(f"No place has a model of {available}.", err=True)
     else:
-        from kformer.published.model_cache import cache_folder, cached_models
+        from kformer.imports.published.model_cache import cache_folder, cached_models
 
         names = ("name", "source_language", "target_language")
         rows = [
@@ -67,7 +67,7 @@ def remove(
     ],
 ):
     """Remove published models from the cache."""
-    from kformer.published.model_cache import remove_model
+    from kformer.imports.published.model_cache import remove_model
 
     for name in names:
         published = published_name(name)

@@ -8,11 +8,11 @@ from typing import Any
 
 from kformer.arguments import check_choice
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
+from kformer.imports.published.foreign_files import keep
+from kformer.imports.published.model_names import published_name
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, Kind, any_of
 from kformer.pocket import metadata
 from kformer.pocket.demo_translator import DEMO, DEMO_FILE
-from kformer.published.foreign_files import keep
-from kformer.published.model_names import published_name
 from kformer.tasks.run_file import model_file
 
 FORMS = {  # The class of a kind that runs each form, by its field.
@@ -106,7 +106,9 @@ def local_file(name: str | Path, suffix: str = ".tflite") -> Path:
     published = published_name(name)
     if published is None:
         return Path(name)
-    from kformer.published.model_cache import cached_model  # Other paths do without its locks.
+    from kformer.imports.published.model_cache import (
+        cached_model,  # Other paths do without its locks.
+    )
 
     def check():
         if not published.may_be_converted:
@@ -123,7 +125,7 @@ def _converted(path, new):
             f"Received: {str(path)!r} alone."
         )
     from kformer.export.tflite.tflite_writer import export_tflite
-    from kformer.published.downloads import tell
+    from kformer.imports.published.downloads import tell
 
     tell("Converting it to a .tflite file, once ...")
     export_tflite(_with_shortlist(path), new, precision="int8")

@@ -14,6 +14,7 @@
   weights of PyTorch by name, read from files without PyTorch.
 - `assembly`: a `Translator` of weights, vocabularies and positions, whoever trained it.
 - `packed_folder`: folders in ZIP archives.
+- `published`: models by their names, such as firefox://en-pt, downloaded once.
 - `plain_vocabularies`: SentencePiece models beside a network, of characters, or of words.
 - `id_table`: SentencePiece models with the ids of a table that both sides share.
 - `generation_config`: the search that a model's own settings ask for.

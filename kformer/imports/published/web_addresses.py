@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from kformer.imports.packed_folder import SUFFIXES
-from kformer.published.downloads import download
-from kformer.published.model_names import Fetched, PublishedName
+from kformer.imports.published.downloads import download
+from kformer.imports.published.model_names import Fetched, PublishedName
 
 _ENDS = (*SUFFIXES, ".keras", ".tflite")
 _DIGEST = "sha256="

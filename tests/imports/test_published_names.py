@@ -15,9 +15,9 @@ import keras
 import pytest
 
 import kformer
-from kformer.published import downloads, model_cache
-from kformer.published.firefox_models import offers
-from kformer.published.model_names import published_name
+from kformer.imports.published import downloads, model_cache
+from kformer.imports.published.firefox_models import offers
+from kformer.imports.published.model_names import published_name
 from support import phrasebook, place_of_models
 from support.pretrained import bergamot, ctranslate2, marian
 from support.pretrained.marian_npz import spm_vocabulary
@@ -207,8 +207,8 @@ def test_without_tensorflow_a_tflite_file_is_all_that_can_be_loaded(
 
 _AT_ONCE = """
 import sys
-from kformer.published.model_cache import cached_model
-from kformer.published.model_names import published_name
+from kformer.imports.published.model_cache import cached_model
+from kformer.imports.published.model_names import published_name
 def keep(files, folder):
     (folder / "model.tflite").write_bytes(files.read_bytes())
     return {}

@@ -16,9 +16,9 @@ import platformdirs
 
 import kformer
 from kformer.files import replacing, write_json
+from kformer.imports.published.downloads import tell
+from kformer.imports.published.model_names import PublishedName
 from kformer.json_files import read_json
-from kformer.published.downloads import tell
-from kformer.published.model_names import PublishedName
 
 HOME = "KFORMER_HOME"
 _FACTS = "facts.json"

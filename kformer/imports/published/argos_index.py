@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict
 
-from kformer.published.addresses import fetch_file
-from kformer.published.downloads import fetch_json
-from kformer.published.model_names import Fetched, Offer, PublishedName, matches
+from kformer.imports.published.downloads import fetch_json
+from kformer.imports.published.model_names import Fetched, Offer, PublishedName, matches
+from kformer.imports.published.web_addresses import fetch_file
 
 ADDRESSES = {
     "index": "https://raw.githubusercontent.com/argosopentech/argospm-index/main/index.json"

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 from urllib.parse import urljoin
 
-from kformer.published.downloads import download, fetch_json
-from kformer.published.model_names import Fetched, Offer, PublishedName, matches
+from kformer.imports.published.downloads import download, fetch_json
+from kformer.imports.published.model_names import Fetched, Offer, PublishedName, matches
 
 ADDRESSES = {
     "records": "https://firefox.settings.services.mozilla.com/v1/buckets/main/collections/"

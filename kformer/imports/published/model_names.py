@@ -22,8 +22,8 @@ _PLACES = {  # The module of each.
     "hf": "hugging_face",
     "firefox": "firefox_models",
     "argos": "argos_index",
-    "https": "addresses",
-    "http": "addresses",
+    "https": "web_addresses",
+    "http": "web_addresses",
 }
 SOURCES = "KFORMER_SOURCES"
 
