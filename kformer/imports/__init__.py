@@ -15,6 +15,7 @@
 - `assembly`: a `Translator` of weights, vocabularies and positions, whoever trained it.
 - `packed_folder`: folders in ZIP archives.
 - `published`: models by their names, such as firefox://en-pt, downloaded once.
+- `packed_folder`: folders in ZIP archives. `readme_card`: the model card in a folder.
 - `plain_vocabularies`: SentencePiece models beside a network, of characters, or of words.
 - `id_table`: SentencePiece models with the ids of a table that both sides share.
 - `generation_config`: the search that a model's own settings ask for.

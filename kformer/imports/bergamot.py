@@ -16,9 +16,10 @@ from sentencepiece import sentencepiece_model_pb2
 
 from kformer.archives import read_unpacked
 from kformer.imports.bergamot_shortlist import read_lexical_table, shortlist_of
-from kformer.imports.marian import read_card, translator_of
+from kformer.imports.marian import translator_of
 from kformer.imports.marian_model import MarianModel
 from kformer.imports.marian_weights import network_of
+from kformer.imports.readme_card import read_card
 from kformer.imports.yaml_text import read_yaml
 from kformer.json_files import read_json
 from kformer.tasks.translator import Translator

@@ -18,8 +18,8 @@ from kformer.imports.assembly import (
     tensor2tensor_positions,
 )
 from kformer.imports.id_table import IdTable
-from kformer.imports.marian import read_card
 from kformer.imports.plain_vocabularies import check_pieces, existing, read_models
+from kformer.imports.readme_card import read_card
 from kformer.imports.toolkit_settings import ToolkitSettings, read_checkpoint, settings_in
 from kformer.tasks.translator import Translator
 from kformer.text.alignment import AlignmentHead

@@ -9,9 +9,9 @@ from typing import Any
 
 from kformer.imports.assembly import assemble, head_of
 from kformer.imports.id_table import IdTable, with_common_padding
-from kformer.imports.marian import read_card
 from kformer.imports.opennmt_weights import network_of
 from kformer.imports.plain_vocabularies import check_pieces, read_models
+from kformer.imports.readme_card import read_card
 from kformer.imports.toolkit_settings import ToolkitSettings, read_checkpoint, settings_in
 from kformer.tasks.translator import Translator
 

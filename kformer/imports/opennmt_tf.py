@@ -14,7 +14,6 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.imports.assembly import assemble, network_with, tensor2tensor_positions
-from kformer.imports.marian import read_card
 from kformer.imports.opennmt import LONGEST, UNKNOWN, tables_of
 from kformer.imports.plain_vocabularies import (
     check_pieces,
@@ -22,6 +21,7 @@ from kformer.imports.plain_vocabularies import (
     pieces_in_lines,
     read_models,
 )
+from kformer.imports.readme_card import read_card
 from kformer.tasks.translator import Translator
 
 _TOOLKIT = "OpenNMT-tf"

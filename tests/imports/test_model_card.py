@@ -5,7 +5,7 @@ import pytest
 
 import kformer
 from kformer.export import export_saved_model, export_tflite
-from kformer.imports.marian import read_card
+from kformer.imports.readme_card import read_card
 from support.pretrained import marian
 
 CARD = """---
