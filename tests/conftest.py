@@ -29,7 +29,7 @@ from support.pairwise import covering
 
 pytest_plugins = [
     f"support.fixtures.{name}"
-    for name in ("classifier", "commands", "demo", "guides", "language_model", "runs", "toy")
+    for name in ("classifier", "commands", "demo", "guides", "hub", "language_model", "runs", "toy")
 ]
 
 if not is_tensorflow():

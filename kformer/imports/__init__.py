@@ -13,9 +13,8 @@
 - `from_torch`: layers and stacks with the weights of PyTorch's modules. `state_dict`, `torch_file`:
   weights of PyTorch by name, read from files without PyTorch.
 - `assembly`: a `Translator` of weights, vocabularies and positions, whoever trained it.
-- `packed_folder`: folders in ZIP archives.
-- `published`: models by their names, such as firefox://en-pt, downloaded once.
 - `packed_folder`: folders in ZIP archives. `readme_card`: the model card in a folder.
+- `published`: models by their names, such as firefox://en-pt, downloaded once.
 - `plain_vocabularies`: SentencePiece models beside a network, of characters, or of words.
 - `id_table`: SentencePiece models with the ids of a table that both sides share.
 - `generation_config`: the search that a model's own settings ask for.

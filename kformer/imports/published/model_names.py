@@ -145,7 +145,7 @@ def offers(language: str | None, missed: Callable[[str, Exception], object]) -> 
     for place in ("firefox", "hf", "argos"):
         try:
             yield from place_named(place).offers(language, addresses_of(place))
-        except (ConnectionError, ImportError) as error:
+        except (ConnectionError, ValueError) as error:
             missed(place, error)
 
 
