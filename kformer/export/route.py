@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from kformer.export.loading import ROUTE, load, saved_form
+from kformer.export.loading import ROUTE, load, local_file, saved_form
+from kformer.imports.published.model_names import published_name
 from kformer.inference.any_translator import AnyTranslator
 from kformer.inference.capitals import ABOUT as READS_CAPITALS
 from kformer.inference.engine import Engine
@@ -23,7 +24,8 @@ class Route(AnyTranslator):
     It has the methods of every translator. A translation has the flags of all hops, the sum of
     their scores, and the lowest of their quality estimates. Terms of a glossary are searched by the
     last translator. `kformer.load`, the command line and the server read a route from a JSON file,
-    `{"route": ["de-en.tflite", "en-pt.tflite"]}`, with paths from the folder of that file.
+    `{"route": ["de-en.tflite", "en-pt.tflite"]}`, with paths from the folder of that file, or names
+    of published models.
 
     Args:
         translators: Two `kformer.AnyTranslator` or more, of any forms.
@@ -72,7 +74,9 @@ class Route(AnyTranslator):
                 it names a route, which could be itself.
         """
         names = read_json(path, dict[str, list[str]], rule=_RULE).get(ROUTE, [])
-        models = [Path(path).parent / name for name in names]
+        models = [
+            local_file(name) if published_name(name) else Path(path).parent / name for name in names
+        ]
         if routes := [model for model in models if saved_form(model) == ROUTE]:
             raise ValueError(f"The file of a route names no other route. Received: {routes[0]}.")
         return cls([load(model) for model in models])

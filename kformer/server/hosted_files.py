@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kformer.export.loading import load, named_model, saved_form
 from kformer.export.saved_model.serving_files import newest_version
+from kformer.imports.published.model_names import published_name
 from kformer.inference.glossary import Glossary
 from kformer.kinds import kind_of
 from kformer.pocket.metadata import read_examples
@@ -44,7 +45,7 @@ def host(
     models: dict[str, HostedModel] = {}
     for path in paths:
         name, separator, place = str(path).partition("=")
-        if not separator or Path(path).exists():
+        if not separator or published_name(path) or Path(path).exists():
             name, place = "", path
         hosted = _loaded(name, named_model(place))
         if namesake := models.get(hosted.name):

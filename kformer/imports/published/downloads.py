@@ -19,7 +19,7 @@ _RETRIES = urllib3.Retry(total=4, redirect=8, backoff_factor=0.5, status_forceli
 _TRIES = 5  # Connections that break without a new byte.
 _MOST_OF_LIST = 2**26  # Bytes of a list of models.
 _UNFINISHED = ".part"
-_NEEDS = "A model that is not in the cache is downloaded, which needs the network."
+_NEEDS = "Models, and lists of them, are downloaded, which needs the network."
 
 
 def _write_to_stderr(text: str, end: str = "\n"):
