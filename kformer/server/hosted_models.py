@@ -188,12 +188,23 @@ class HostedModel:
             )
             if results is not None:
                 return [_flagged(result, flags) for result in results]
-            rows = await self._sentences(sentences, target_language, glossary, is_long)
+            rows = await self.sentences(sentences, target_language, glossary, is_long)
             translations = [best for row in rows for best in read_best(row)]
 
-    async def _sentences(self, sentences, target_language, glossary, is_long):
-        """Returns the rows of sentences; those without a term of the glossary join all others."""
-        columns = {"text": sentences}
+    async def sentences(
+        self,
+        sentences: Sequence[str],
+        target_language: str | None,
+        glossary: Glossary | None,
+        is_long: bool,
+    ) -> list[dict]:
+        """Returns the rows of sentences; those without a term of the glossary join all others.
+
+        Args:
+            target_language: Of a model with a choice of languages.
+            is_long: Whether terms are sought in another thread.
+        """
+        columns: dict[str, Sequence[Any]] = {"text": sentences}
         if self.choice:
             columns["target_language"] = [target_language] * len(sentences)
         if not glossary:
@@ -275,29 +286,3 @@ def _without_region(code, known):
     match = _REGION.fullmatch(code or "")
     language = match and match[1].lower()
     return language if code not in known and language in known and language != "zh" else code
-
-
-def for_languages(models: Iterable[HostedModel], source: str | None, target: str) -> HostedModel:
-    """Returns the first translator from one language into another."""
-    translators = [model for model in models if model.kind is TRANSLATOR]
-    for model in translators:
-        if (source, target) in model.directions:
-            return model
-    for model in translators:
-        from_it = source in ("auto", model.source_language) or not model.source_language
-        if from_it and (target in model.target_languages or not model.target_languages):
-            return model
-    pairs = [
-        f"{_sources_in_words(model)} to {' or '.join(model.target_languages) or 'any'}"
-        for model in translators
-    ]
-    raise Refusal(
-        400,
-        f"This server translates {', '.join(pairs) or 'nothing'}. "
-        f"Received: source={source!r:.40}, target={target!r:.40}.",
-    )
-
-
-def _sources_in_words(model):
-    sources = dict.fromkeys(source for source, _ in model.directions)
-    return " or ".join(sources) or model.source_language or "any"

@@ -15,7 +15,8 @@ from kformer.documents.document_report import DocumentTranslation
 from kformer.documents.placeholders import KINDS as PLACEHOLDERS
 from kformer.inference.glossary import Glossary
 from kformer.server.hosted_documents import HostedDocuments, Languages
-from kformer.server.hosted_models import HostedModel, for_languages, without_regions
+from kformer.server.hosted_models import HostedModel, without_regions
+from kformer.server.hosted_routes import for_languages, routes
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
 
@@ -156,7 +157,7 @@ def file_answer(url: str, report: DocumentTranslation) -> dict[str, Any]:
 def languages(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
     """Returns the answer of /languages: the source languages, with the targets of each."""
     targets: dict[str, dict[str, None]] = {}
-    for model in models:
+    for model in (*models, *routes(models)):
         for source, target in model.directions:
             targets.setdefault(source, {})[target] = None
     return [{"code": code, "name": code, "targets": [*known]} for code, known in targets.items()]

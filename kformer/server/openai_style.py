@@ -10,7 +10,8 @@ from typing import Any, NotRequired, TypedDict
 
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_documents import HostedDocuments, Languages
-from kformer.server.hosted_models import HostedModel, for_languages, without_regions
+from kformer.server.hosted_models import HostedModel, without_regions
+from kformer.server.hosted_routes import for_languages, routes
 from kformer.server.libre_translate import check_format, check_terms
 from kformer.server.refusals import Refusal
 
@@ -27,8 +28,11 @@ class TranslationsRequest(TypedDict):
 
 
 def model_named(models: Sequence[HostedModel], name: str) -> HostedModel:
-    """Returns the model of a name; "translator" is the first translator, too."""
-    for model in models:
+    """Returns the model of a name; "translator" is the first translator, too.
+
+    A route has the name of its languages, such as "de-pt".
+    """
+    for model in itertools.chain(models, routes(models)):
         if model.name == name:
             return model
     for model in models:

@@ -23,7 +23,8 @@ from kformer.inference.splitting import (
 from kformer.kinds import TRANSLATOR
 from kformer.server.arriving_bodies import ArrivingBodies
 from kformer.server.hosted_documents import HostedDocuments, Languages, WaitingTranslator
-from kformer.server.hosted_models import HostedModel, for_languages
+from kformer.server.hosted_models import HostedModel
+from kformer.server.hosted_routes import for_languages
 from kformer.server.hosted_signatures import HostedSignature
 from kformer.server.libre_translate import languages
 from kformer.server.refusals import Refusal
