@@ -163,6 +163,7 @@ def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(kformer.from_marian(folder / "opus-mt-de-en"), kformer.Translator)
     assert_type(kformer.from_bergamot(folder / "ende"), kformer.Translator)
     exported = export.export_ctranslate2(translator, folder / "ctranslate2", "int8")
+    assert_type(export.export_argos_package(translator, folder / "a.argosmodel"), Path)
     assert_type(kformer.from_ctranslate2(exported, target_model="a.spm"), kformer.Translator)
     assert_type(kformer.from_fairseq(folder, dictionaries=folder), kformer.Translator)
     assert_type(kformer.from_opennmt("a.pt", source_model="a.spm"), kformer.Translator)

@@ -26,6 +26,7 @@ _OF_TRANSLATORS = (
     "android",
     "ios",
     "ctranslate2",
+    "argos",
     "target_language",
     "shortlist",
     "tokenize",
@@ -54,7 +55,7 @@ def export(
     ] = None,
     **settings: Any,
 ):
-    """Write a SavedModel, a .tflite file, a web page, an app or a folder for CTranslate2.
+    """Write a SavedModel, a .tflite file, a web page, an app or a model for CTranslate2 or Argos.
 
     The written forms are checked: they agree with Python.
     """
@@ -63,7 +64,7 @@ def export(
     if not exports.paths:
         raise ValueError(
             "Say what to write: --saved-model DIR, --tflite FILE, --web DIR, --android DIR, "
-            "--ios DIR, --ctranslate2 DIR, or more."
+            "--ios DIR, --ctranslate2 DIR, --argos FILE, or more."
         )
     _check_kind(model, exports)
     _check_places(exports)
@@ -73,6 +74,11 @@ def export(
         raise ValueError(
             "--litert-js is for a web page: give --web, too. "
             f"Received: {str(exports.litert_js)!r} alone."
+        )
+    if exports.argos_sentences and not exports.argos:
+        raise ValueError(
+            "--argos-sentences is for a package: give --argos, too. "
+            f"Received: {str(exports.argos_sentences)!r} alone."
         )
     bleu_tokenizer(exports.tokenize, exports.target_language)
     texts, references = held_out(model, check_source, check_reference)
@@ -149,7 +155,9 @@ def _check_places(exports):
     for form, folder in folders.items():
         if folder:
             rest = [path for name, path in folders.items() if name != form]
-            _check_new_folder(form, folder, filter(None, (saved_model, tflite, *rest)))
+            _check_new_folder(
+                form, folder, filter(None, (saved_model, tflite, exports.argos, *rest))
+            )
 
 
 def _check_new_folder(form, folder, outputs):

@@ -76,6 +76,20 @@ class Exports:
             "kformer[ctranslate2]."
         ),
     ] = None
+    argos: Annotated[
+        Path | None,
+        typer.Option(
+            help="The .argosmodel file to write, a package for Argos Translate and LibreTranslate. "
+            "Needs kformer[ctranslate2]."
+        ),
+    ] = None
+    argos_sentences: Annotated[
+        Path | None,
+        typer.Option(
+            help="For --argos: what splits sentences, a model of MiniSBD, .onnx, or another "
+            "package from the same language; by default Argos Translate downloads a model."
+        ),
+    ] = None
     beam_size: Annotated[int | None, typer.Option(help=_SEARCH["beam_size"])] = None
     length_penalty: Annotated[float | None, typer.Option(help=_SEARCH["length_penalty"])] = None
     max_source_length: Annotated[
@@ -157,6 +171,7 @@ class Exports:
             self.android,
             self.ios,
             self.ctranslate2,
+            self.argos,
         )
         return [path for path in forms if path]
 

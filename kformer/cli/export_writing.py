@@ -54,21 +54,25 @@ def write_exports(
             if exports.saved_model:
                 _write_saved_model(model, exports, verifier, together, say, say_running, training)
                 verifier.reports.insert(1, verifier.reports.pop())  # Before the .tflite file's.
-            if exports.ctranslate2:
-                _write_ctranslate2(model, exports, verifier, together, say, say_running, training)
+            for path in filter(None, (exports.ctranslate2, exports.argos)):
+                _write_ctranslate2(
+                    path, model, exports, verifier, together, say, say_running, training
+                )
     return verifier.reports
 
 
 def _check(model, exports):
     """Raises errors in the arguments before minutes of work."""
+    from kformer.export.argos_package import check_argos
     from kformer.export.ctranslate2_folder import check_ctranslate2
     from kformer.export.saved_model.warmup import batch_limits
     from kformer.export.tflite.tflite_writer import check_tflite
 
-    if exports.shortlist and exports.ctranslate2:
+    if exports.shortlist and (exports.ctranslate2 or exports.argos):
         raise ValueError(
             "CTranslate2 searches among all ids: export it without --shortlist. "
-            f"Received: {str(exports.shortlist)!r} with {str(exports.ctranslate2)!r}."
+            f"Received: {str(exports.shortlist)!r} with "
+            f"{str(exports.ctranslate2 or exports.argos)!r}."
         )
     if exports.saved_model:
         has_target = known_kind(model).has_target
@@ -84,6 +88,8 @@ def _check(model, exports):
             exports.batch,
             exports.signature_names,
         )
+    if exports.argos:
+        check_argos(model, exports.argos, exports.argos_sentences, str(exports.precision))
     if exports.ctranslate2:
         check_ctranslate2(
             model,
@@ -154,12 +160,13 @@ def _write_saved_model(model, exports, verifier, together, say, say_running, tra
     )
 
 
-def _write_ctranslate2(model, exports, verifier, together, say, say_running, training):
+def _write_ctranslate2(path, model, exports, verifier, together, say, say_running, training):
     from kformer.export.ctranslate2_translator import DESCRIPTION, CTranslate2Translator
     from kformer.export.model_card import CARD, model_card, size_facts
 
-    exact = exports.precision == "float32"
-    form = "CTranslate2" if exact else f"CTranslate2 {exports.precision}"
+    exact, is_package = exports.precision == "float32", path is exports.argos
+    name = "Argos Translate" if is_package else "CTranslate2"
+    form = name if exact else f"{name} {exports.precision}"
     # CTranslate2 ends the search of several beams by a rule of its own, so that a few translations
     # differ: greedy search shows that the folder holds the model.
     greedy = verifier
@@ -187,19 +194,25 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running, tra
             "bytes": report.bytes,
             "checked": _checked(report, verifier),
         }
-        card = model_card("folder for CTranslate2", facts, training)
+        card = model_card(f"{'package' if is_package else 'folder'} for {name}", facts, training)
         (path / CARD).write_text(card, "utf-8")
 
-    say(f"Writing the folder for CTranslate2, {exports.precision} ...")
-    export.export_ctranslate2(
-        model,
-        exports.ctranslate2,
-        str(exports.precision),
-        check,
-        together,
-        beam_size=exports.beam_size,
-        length_penalty=exports.length_penalty,
-    )
+    say(f"Writing the model for {name}, {exports.precision} ...")
+    precision, search = str(exports.precision), (exports.beam_size, exports.length_penalty)
+    if is_package:
+        export.export_argos_package(
+            model, path, exports.argos_sentences, precision, check, together
+        )
+    else:
+        export.export_ctranslate2(
+            model,
+            path,
+            precision,
+            check,
+            together,
+            beam_size=search[0],
+            length_penalty=search[1],
+        )
     if greedy is not verifier:
         verifier.reports[-1:-1] = greedy.reports[1:]
 

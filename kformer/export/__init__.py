@@ -2,6 +2,7 @@
 
 - `saved_model`, `tflite`, `web`: the three forms. `ctranslate2_folder`,
   `ctranslate2_translator`: a folder for CTranslate2, written and run.
+  `argos_package`: one in a package of Argos Translate.
 - `android`, `ios`: a project of an app with a `.tflite` file. `app_project`: its files.
 - `byte_codec`: the tokenizer of a `.tflite` file. `tflite_graph`: changes to its graph.
 - `verify`: compares the forms with Python. `model_card`: the model card of an export.

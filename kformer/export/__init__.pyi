@@ -1,4 +1,5 @@
 from .android.android_project import export_android_project
+from .argos_package import export_argos_package
 from .ctranslate2_folder import export_ctranslate2
 from .ctranslate2_translator import CTranslate2Translator
 from .ios.ios_project import export_ios_project
@@ -22,6 +23,7 @@ __all__ = [
     "ServedTranslator",
     "Verifier",
     "export_android_project",
+    "export_argos_package",
     "export_ctranslate2",
     "export_ios_project",
     "export_saved_model",
