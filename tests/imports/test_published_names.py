@@ -15,6 +15,7 @@ import keras
 import pytest
 
 import kformer
+from kformer.export.loading import local_file
 from kformer.imports.published import downloads, model_cache
 from kformer.imports.published.firefox_models import offers
 from kformer.imports.published.model_names import published_name
@@ -106,6 +107,26 @@ def test_the_newest_released_version_is_chosen(place, tmp_path):
     assert fetched("firefox://de-en@3.2a1", tmp_path) >= {"model.3.2a1.bin", "v3.2a1.spm"}
     with pytest.raises(FileNotFoundError, match=r"versions are 3\.10, 3\.9, .*de-en@7"):
         published_name("firefox://de-en@7").fetch(tmp_path)
+
+
+def test_a_pair_without_a_model_is_a_route_through_english(place, tmp_path, toy_tflite, capfd):
+    files = {"model": ("m.bin", b"m"), "vocab": ("v.spm", b"v")}
+    for pair in (("zh-Hans", "en"), ("en", "pt"), ("fr", "de")):
+        place.add_firefox(files, *pair)
+    names = ["firefox://zh-Hans-en", "firefox://en-pt"]
+    for name in names:  # As if they had been downloaded.
+        cached = tmp_path / "home" / "models" / published_name(name).folder
+        cached.mkdir(parents=True)
+        (cached / "facts.json").write_text(json.dumps({"name": name}))
+        (cached / "model.tflite").symlink_to(toy_tflite)
+    path = local_file("firefox://zh-Hans-pt")
+    assert json.loads(path.read_text()) == {"route": names}
+    with pytest.raises(ValueError, match=r"reads? .*'en' before one that reads 'de'"):
+        kformer.load("firefox://zh-Hans-pt")  # Both are from German into English.
+    with pytest.raises(ValueError, match=r"has no Keras model.*firefox://zh-Hans-pt"):
+        kformer.from_published("firefox://zh-Hans-pt")
+    with pytest.raises(FileNotFoundError, match=r"has 3 pairs.*firefox://fr-pt"):
+        kformer.load("firefox://fr-pt")
 
 
 def test_vocabularies_of_their_own_replace_a_common_one(place, tmp_path):

@@ -15,7 +15,7 @@ from typing import NotRequired, TypedDict
 from urllib.parse import urljoin
 
 from kformer.imports.published.downloads import download, fetch_json
-from kformer.imports.published.model_names import Fetched, Offer, PublishedName, matches
+from kformer.imports.published.model_names import ROUTE_FILE, Fetched, Offer, PublishedName, matches
 
 ADDRESSES = {
     "records": "https://firefox.settings.services.mozilla.com/v1/buckets/main/collections/"
@@ -26,6 +26,7 @@ _WHAT = "The list of Firefox's models"
 _VERSION = re.compile(r"(\d+)\.(\d+)([a-z]+\d*)?", re.ASCII)  # Such as 3.0, or 3.1a1 of a test.
 _READ = ("model", "vocab", "srcvocab", "trgvocab", "lex")
 _MOST = 2**30  # Bytes of a file.
+_BETWEEN = "en"
 
 
 class _Attachment(TypedDict):
@@ -52,10 +53,17 @@ class _Records(TypedDict):
 
 
 def fetch(name: PublishedName, folder: Path, addresses: dict[str, str]) -> Fetched:
-    """Downloads the files of a pair of languages, such as "en-pt" or "en-pt@3.0"."""
+    """Downloads the files of a pair of languages, such as "en-pt" or "en-pt@3.0".
+
+    A pair that has no model of its own is a route of two: through English, as in Firefox.
+    """
     pair, _, version = name.rest.partition("@")
     models = _models(addresses)
     versions = [files for known, files in models if known == pair]
+    if not versions and (route := _route(pair, {known for known, _ in models})):
+        path = folder / ROUTE_FILE
+        path.write_text(json.dumps({"route": route}), "utf-8")
+        return Fetched(path, {"files": {}})
     if not versions:
         raise FileNotFoundError(
             f"{_WHAT} has {len({known for known, _ in models})} pairs of languages. Received: "
@@ -74,6 +82,16 @@ def fetch(name: PublishedName, folder: Path, addresses: dict[str, str]) -> Fetch
     facts = {name: model[name] for name in ("sourceLanguage", "targetLanguage")}
     (folder / "metadata.json").write_text(json.dumps(facts), "utf-8")
     return Fetched(folder, {"version": model["version"], "files": digests})
+
+
+def _route(pair, known):
+    """Returns the names of two models that translate through English; empty for none."""
+    for first in known:
+        source, _, between = first.rpartition("-")
+        second = f"{between}-{pair.removeprefix(f'{source}-')}"
+        if between == _BETWEEN and pair.startswith(f"{source}-") and second in known:
+            return [f"firefox://{first}", f"firefox://{second}"]
+    return []
 
 
 def offers(language: str | None, addresses: dict[str, str]) -> Iterable[Offer]:

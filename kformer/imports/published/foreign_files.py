@@ -7,6 +7,7 @@ from typing import Any
 
 import kformer
 from kformer.imports.packed_folder import unpacked
+from kformer.imports.published.model_names import ROUTE_FILE
 
 _OWN = (".keras", ".tflite")
 _BESIDE = ".npz"  # A shortlist, beside the `.keras` file of its translator.
@@ -27,6 +28,9 @@ def keep(files: Path, folder: Path) -> dict[str, Any]:
     Raises:
         FileNotFoundError, ValueError: It holds no model that kformer reads.
     """
+    if files.name == ROUTE_FILE:
+        shutil.copyfile(files, folder / ROUTE_FILE)
+        return {}
     own = [files] if files.is_file() else [*files.iterdir()]
     own = [file for file in own if file.suffix in _OWN]
     for suffix in _OWN:

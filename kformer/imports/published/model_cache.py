@@ -17,7 +17,7 @@ import platformdirs
 import kformer
 from kformer.files import replacing, write_json
 from kformer.imports.published.downloads import tell
-from kformer.imports.published.model_names import PublishedName
+from kformer.imports.published.model_names import ROUTE_FILE, PublishedName
 from kformer.json_files import read_json
 
 HOME = "KFORMER_HOME"
@@ -55,11 +55,24 @@ class CachedModel(NamedTuple):
     def file(self, suffix: str, make: Callable[[Path, Path], object]) -> Path:
         """Returns the path of one form; made once, where it is missing.
 
+        A route has its own file, instead of a `.tflite` file.
+
         Args:
             suffix: Of the form, such as ".tflite".
             make: Called with the path of the other form and that of the new file.
+
+        Raises:
+            ValueError: A route has no such form.
         """
+        route = self.folder / ROUTE_FILE
         path = self.folder / f"model{suffix}"
+        if suffix == ".tflite" and route.exists():
+            return route
+        if route.exists():
+            raise ValueError(
+                "A route of two models has no Keras model: give the name of one of them. "
+                f"Received: {self.facts['name']}, which is {route.read_text('utf-8')}."
+            )
         if not path.exists():
             with _locked(self.folder.name), contextlib.ExitStack() as stack:
                 if not path.exists():

@@ -26,6 +26,7 @@ _PLACES = {  # The module of each.
     "http": "web_addresses",
 }
 SOURCES = "KFORMER_SOURCES"
+ROUTE_FILE = "route.json"  # Names of two models, of a model that is a route.
 
 
 class Offer(NamedTuple):
