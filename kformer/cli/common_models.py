@@ -202,7 +202,8 @@ def check_has_options(path: Path, ensemble: Any, shortlist: Any, settings: Any, 
     """Refuses options of a search with an export; the arguments are as for `open_model`."""
     if saved_form(path) != "keras":
         choices = {"ensemble": ensemble, "shortlist": shortlist, **more}
-        check_no_options(path, [*settings, *(name for name, value in choices.items() if value)])
+        chosen = [name for name in settings if name != "n_best"]  # Which exports may take.
+        check_no_options(path, [*chosen, *(name for name, value in choices.items() if value)])
 
 
 def check_no_options(path: Path, names: Any):

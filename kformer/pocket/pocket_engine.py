@@ -7,6 +7,7 @@ search in the graph, but only sentences that lack a term need it.
 Axes: S source length, T target length, V ids of the target, L layers, H heads, W width of a head.
 """
 
+import dataclasses
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -58,6 +59,7 @@ class PocketEngine(Engine):
             target_languages=model._languages,
             target_language=model._target_language,
             search=SearchOptions(**{name: manifest[name] for name in _SEARCH if name in manifest}),
+            choices=frozenset({"n_best"} if scores else ()),
             scores=scores,
             continues=scores,
             aligns=scores and bool(manifest.get("aligns")),
@@ -65,10 +67,50 @@ class PocketEngine(Engine):
             quality_estimate=model.quality_estimate,
         )
 
+    def options(self, chosen: Mapping[str, Any]) -> SearchOptions:
+        """Returns the file's own options; with `n_best`, a search of at least as many beams."""
+        facts, n_best = self.facts, chosen.get("n_best", 1)
+        if n_best == 1 or not facts.choices:
+            return facts.options(chosen)
+        options = facts.options({name: chosen[name] for name in chosen if name != "n_best"})
+        beams = max(options.beam_size, n_best)
+        return dataclasses.replace(options, beam_size=beams, n_best=n_best)
+
     def search(self, sentences: list[str], request: SearchRequest) -> list[list[Translation]]:
-        """Returns the best translation of each sentence."""
+        """Returns the best translation of each sentence, or as many as were asked for.
+
+        The search in the graph has one answer; several are found step by step.
+        """
+        if request.options.n_best > 1:
+            return self._several(sentences, request)
         answers = self._model._answers(sentences, request.did, request.progress)
         return [[answer] for answer in answers]
+
+    def _several(self, sentences, request):
+        """Returns the best translations of each sentence that differ in their texts."""
+        options = request.options
+
+        def found(worker, number):
+            source, cut = self._model._text.encode(worker, sentences[number])
+            if len(source) == 1:  # A blank sentence.
+                return number, [self._rated("", source, [], 0.0, options).candidate]
+            by_text: dict[str, Translation] = {}
+            steps = _Steps(worker, self._manifest, source)
+            most = min(self._manifest["max_target_length"], options.limit(len(source)))
+            for ids, total in steps.best(options, most):
+                text, _ = self._model._text.decode(worker, np.array(ids, np.int32))
+                flags = self._model._flags(source, cut, np.array(ids))
+                score = options.normalized(total, len(ids)) if options.beam_size > 1 else total
+                by_text.setdefault(text, Translation(text, score, flags))
+            return number, [*by_text.values()][: options.n_best]
+
+        results: list[Any] = [None] * len(sentences)
+        team = self._model._team
+        for number, several in team.map(found, [*range(len(sentences))], len(sentences)):
+            results[number] = several
+            if request.progress:
+                request.progress(1)
+        return results
 
     def rate(
         self, sentences: list[str], translations: list[str], request: SearchRequest
@@ -228,19 +270,59 @@ class _Steps:
         if is_recurrent:
             del self._states[same + 1 :]
         for position in range(same, len(wanted)):
-            outputs = self._worker(
-                "decode_step",
-                ids=np.array([[wanted[position]]], np.int32),
-                position=np.array([position], np.int32),
-                **self._memory,
-                **self._states[-1],
-            )
-            if "weights" in outputs:  # Older files lack it.
-                self._attention.append(outputs.pop("weights")[0])
-            logits = outputs.pop("logits")[0].astype(np.float64)
-            most = logits.max()
-            self._after.append(logits - most - np.log(np.exp(logits - most).sum()))
+            after, state, weights = self._step(wanted[position], position, self._states[-1])
+            if weights is not None:
+                self._attention.append(weights)
+            self._after.append(after)
             self._ids.append(wanted[position])
             # A cache of a later position holds all earlier ones; what is behind it is not visible.
-            self._states = [*self._states, outputs] if is_recurrent else [outputs]
+            self._states = [*self._states, state] if is_recurrent else [state]
         return self._after[: len(wanted)]
+
+    def _step(self, last, position, state):
+        """Returns the log-probabilities behind an id, the state after it, and its attention."""
+        outputs = self._worker(
+            "decode_step",
+            ids=np.array([[last]], np.int32),
+            position=np.array([position], np.int32),
+            **self._memory,
+            **state,
+        )
+        weights = outputs.pop("weights", [None])[0]  # Older files lack it.
+        logits = outputs.pop("logits")[0].astype(np.float64)
+        most = logits.max()
+        return logits - most - np.log(np.exp(logits - most).sum()), outputs, weights
+
+    def best(self, options: SearchOptions, most: int) -> list[tuple[list[int], float]]:
+        """Returns translations and their log-probabilities, as many as beams, the best first.
+
+        It searches and ends as `kformer.Beam`, by one call of the graph for each beam and position.
+
+        Args:
+            most: Number of ids of the longest translation.
+        """
+        beams, end = options.beam_size, self._manifest["target_end_id"]
+        alive: list[Any] = [([], 0.0, self._beginning())]
+        ended: list[tuple[list[int], float]] = []
+
+        def score(found):
+            return options.normalized(found[1], len(found[0]))
+
+        for position in range(most):
+            candidates = []
+            for ids, total, state in alive:
+                last = ids[-1] if ids else self._manifest["target_start_id"]
+                after, state, _ = self._step(last, position, state)
+                likely = np.argpartition(-after, min(beams, len(after) - 1))[: beams + 1]
+                candidates += [([*ids, int(i)], total + float(after[i]), state) for i in likely]
+            candidates.sort(key=lambda candidate: -candidate[1])
+            ended += [(ids, total) for ids, total, _ in candidates[: 2 * beams] if ids[-1] == end]
+            ended = sorted(ended, key=score, reverse=True)[:beams]
+            alive = [candidate for candidate in candidates if candidate[0][-1] != end][:beams]
+            if len(ended) >= options.n_best:
+                lowest = score(ended[options.n_best - 1])
+                length = position + 1 if len(ended) == beams else most
+                if options.normalized(alive[0][1], length) <= lowest:
+                    break
+        cut = [(ids, total) for ids, total, _ in alive] if len(ended) < beams else []
+        return [*ended, *sorted(cut, key=score, reverse=True)][:beams]

@@ -8,10 +8,15 @@ from kformer.export.loading import load, named_model, saved_form
 from kformer.export.saved_model.serving_files import newest_version
 from kformer.imports.published.model_names import published_name
 from kformer.inference.glossary import Glossary
-from kformer.kinds import kind_of
+from kformer.kinds import TRANSLATOR, kind_of
 from kformer.pocket.metadata import read_examples
 from kformer.server.hosted_models import HostedModel
-from kformer.server.hosted_signatures import answer_with_terms, signatures_of
+from kformer.server.hosted_signatures import (
+    answer_with_several,
+    answer_with_terms,
+    has_several,
+    signatures_of,
+)
 
 _EXAMPLES = 3  # Texts to try that the page shows.
 
@@ -121,6 +126,8 @@ def _loaded(name, path):
     )
     if facts.no_terms is None:
         hosted.term_search = functools.partial(answer_with_terms, model)
+    if kind is TRANSLATOR and has_several(model):
+        hosted.several = functools.partial(answer_with_several, model)
     if not name:
         pair = hosted.source_language, *hosted.target_languages
         hosted.name = "-".join(pair) if len(pair) == 2 and all(pair) else kind.name

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.inference.glossary import Glossary
+from kformer.inference.results import Translation
 from kformer.inference.splitting import SplitTranslation, split_steps
 from kformer.inference.zero_shot import ZERO_SHOT, is_zero_shot
 from kformer.kinds import TRANSLATOR, Kind
@@ -40,6 +41,8 @@ class HostedModel:
         glossary: `kformer.Glossary` of requests that have none of their own.
         term_search: Function from columns of texts and a `kformer.Glossary` to rows; None if the
             model cannot search for terms.
+        several: Function from columns of texts and a number to as many `kformer.Translation`s of
+            each, the best first; None if the form has one alone.
         examples: Texts to try, of a `.tflite` file.
         version: Number of the folder that was loaded, of a SavedModel; else 1.
         created: When the file was written, in seconds since 1970.
@@ -64,6 +67,7 @@ class HostedModel:
     aligner: Callable[..., list] | None = None
     glossary: Glossary | None = None
     term_search: Callable[..., list] | None = None
+    several: Callable[..., list] | None = None
     examples: tuple[str, ...] = ()
     version: int = 1
     created: int = 0
@@ -115,6 +119,10 @@ class HostedModel:
             if isinstance(signature, _Terms):
                 inputs = self.signatures["serving_default"].inputs
                 return self._with_terms(dict(zip(inputs, columns, strict=True)), signature.glossary)
+            if isinstance(signature, _Several):
+                inputs = self.signatures["serving_default"].inputs
+                assert self.several is not None  # `alternatives` has checked it.
+                return self.several(dict(zip(inputs, columns, strict=True)), signature.number)
             inputs = self.signatures[signature].inputs
             return self.signatures[signature].answer(dict(zip(inputs, columns, strict=True)))
 
@@ -191,6 +199,50 @@ class HostedModel:
             rows = await self.sentences(sentences, target_language, glossary, is_long)
             translations = [best for row in rows for best in read_best(row)]
 
+    async def alternatives(
+        self,
+        texts: Sequence[str],
+        source_language: str | None,
+        target_language: str | None,
+        number: int,
+    ) -> list[list[str]]:
+        """Returns other translations of texts, the best first, as many as there are.
+
+        Of a text of several sentences, each is made of the sentences' translations of one rank.
+
+        Args:
+            number: Maximum number for each text; a form that has one translation alone has none.
+
+        Raises:
+            Refusal: Too many characters wait, or the model has no such language.
+        """
+        self.check_target(target_language)
+        known: dict[str, list[Translation]] = {}
+        ranked: list[list[str]] = [[] for _ in texts]
+        for rank in range(number + 1 if self.several else 0):
+            steps = split_steps(texts, source_language or self.source_language)
+            translations = None
+            while True:
+                sentences, results = await asyncio.to_thread(_step, steps, translations)
+                if results is not None:
+                    break
+                new = [*{*sentences} - {*known}]
+                known |= zip(new, await self.ranked(new, target_language, number + 1), strict=True)
+                translations = [known[each][: rank + 1][-1] for each in sentences]
+            for several, result in zip(ranked, results, strict=True):
+                several += [result.text] if result.text not in several else []
+        return ranked
+
+    async def ranked(
+        self, sentences: Sequence[str], target_language: str | None, number: int
+    ) -> list[list[Translation]]:
+        """Returns so many translations of each sentence, the best first."""
+        assert self._queue is not None  # `start` has been called.
+        languages = [str(target_language)] if self.choice else []
+        return await self._queue.submit(
+            [(sentence, *languages) for sentence in sentences], _Several(number)
+        )
+
     async def sentences(
         self,
         sentences: Sequence[str],
@@ -237,6 +289,12 @@ class HostedModel:
 
 # A language, perhaps with a region, in any case: "pt", "pt-BR", "pt_br", "es-419".
 _REGION = re.compile("([a-zA-Z]{2,3})(?:[-_](?:[a-zA-Z]{2}|[0-9]{3}))?")
+
+
+class _Several(NamedTuple):
+    """Stands in the queue for a signature: sentences with so many translations."""
+
+    number: int
 
 
 class _Terms(NamedTuple):

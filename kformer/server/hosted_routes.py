@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kformer.inference.capitals import ABOUT as READS_CAPITALS
 from kformer.inference.facts import SINGLE_SENTENCES
 from kformer.inference.glossary import Glossary
+from kformer.inference.results import Translation
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_models import HostedModel
 from kformer.server.refusals import Refusal
@@ -51,6 +52,15 @@ class HostedRoute(HostedModel):
         texts = [best.text for row in before for best in read_best(row)]
         after = await last.sentences(texts, self.target_language, glossary, is_long)
         return [_joined(*pair) for pair in zip(before, after, strict=True)]
+
+    async def ranked(
+        self, sentences: Sequence[str], target_language: str | None, number: int
+    ) -> list[list[Translation]]:
+        """Returns so many translations of each sentence, of its best one between them."""
+        first, last = self.hops
+        before = await first.sentences(sentences, self.between, None, is_long=True)
+        texts = [best.text for row in before for best in read_best(row)]
+        return await last.ranked(texts, self.target_language, number)
 
 
 def _joined(before, after):
@@ -106,6 +116,7 @@ def _route(first, last, begin, between, end):
         calls=1,
         glossary=last.glossary,
         term_search=last.term_search,
+        several=last.several,
         hops=(first, last),
         between=between,
     )
@@ -134,7 +145,8 @@ def for_languages(models: Iterable[HostedModel], source: str | None, target: str
     ]
     raise Refusal(
         400,
-        f"This server translates {', '.join(pairs) or 'nothing'}, and through two of these. "
+        f"This server translates {', '.join(pairs) or 'nothing'}"
+        f"{', and through two of these' if len(pairs) > 1 else ''}. "
         f"Received: source={source!r:.40}, target={target!r:.40}.",
     )
 

@@ -113,6 +113,25 @@ def answer_with_terms(model: Any, columns: Columns, glossary: Glossary) -> Rows:
     return _by_language(model, functools.partial(_translated, glossary=glossary))(columns)
 
 
+def has_several(model: Any) -> bool:
+    """Returns whether a translator has more than one translation of a sentence."""
+    choices = model.facts.choices
+    return choices is None or "n_best" in choices
+
+
+def answer_with_several(model: Any, columns: Columns, number: int) -> list:
+    """Returns lists of so many `kformer.Translation`s of each text, the best first."""
+    options = {"n_best": number}
+    if model.facts.choices is None:
+        options["beam_size"] = max(number, model.facts.search.beam_size)
+    answer = functools.partial(_several, options=options)
+    return _by_language(model, answer)(columns)
+
+
+def _several(model, texts, options):
+    return model.translations(texts, details=False, split=False, **options)
+
+
 def _served_signature(name, function):
     import tensorflow as tf
 

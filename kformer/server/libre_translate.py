@@ -21,6 +21,7 @@ from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
 
 FORMATS = ("text", "html")
+_MOST_ALTERNATIVES = 20
 _NAME_CHARACTERS = 80  # Of a translated file, before its suffix.
 
 
@@ -58,8 +59,7 @@ async def translate(
 ) -> tuple[HostedModel, dict[str, Any]]:
     """Returns the model that answers a request of /translate, and its answer."""
     form, keep = check_format(fields), _protected(fields.get("protected"))
-    if str(fields.get("alternatives", 0)) != "0":
-        raise Refusal(400, "This server has no alternatives. Received: alternatives other than 0.")
+    number = _alternatives(fields)
     texts, glossary = fields["q"], check_terms(fields)
     model, languages = _chosen(models, fields)
     several = [texts] if isinstance(texts, str) else texts
@@ -70,7 +70,30 @@ async def translate(
         answers = [text for text, _ in translations]
     else:
         answers = [each.text for each in await model.paragraphs(several, *languages, glossary)]
-    return model, {"translatedText": answers[0] if isinstance(texts, str) else answers}
+    answer: dict[str, Any] = {"translatedText": answers}
+    if number:
+        others: list[list[str]] = [[] for _ in several]
+        if form == "text" and keep is None and not glossary:
+            others = await model.alternatives(several, *languages, number)
+        answer["alternatives"] = [
+            [text for text in ranked if text != best][:number]
+            for ranked, best in zip(others, answers, strict=True)
+        ]
+    if isinstance(texts, str):
+        answer = {name: values[0] for name, values in answer.items()}
+    return model, answer
+
+
+def _alternatives(fields):
+    """Returns the field `alternatives`: a number, 0 by default."""
+    value = fields.get("alternatives", 0)
+    if not str(value).isdecimal() or int(value) > _MOST_ALTERNATIVES:
+        raise Refusal(
+            400,
+            f"The field alternatives must be a number up to {_MOST_ALTERNATIVES}. "
+            f"Received: alternatives={value!r:.40}.",
+        )
+    return int(value)
 
 
 def check_format(fields: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from kformer.inference.glossary import missed_terms
 from kformer.inference.source_marks import ABOUT
 from kformer.pocket import PocketTranslator
 from kformer.pocket.pocket_engine import PocketEngine, _Steps
+from support import toy
 
 TERMS = {"hund": "hound", "katze": "tomcat", "baum": "oak tree", "haus": "barn"}
 TEXTS = ["der hund sucht den baum .", "die katze sieht uns .", "wir malt ein bild .", ""]
@@ -86,3 +87,22 @@ def test_a_file_that_cannot_search_refuses_a_glossary(pocket, monkeypatch):
     monkeypatch.setattr(pocket, "engine", PocketEngine(pocket))
     [[best]] = pocket.translations(TEXTS[:1], glossary={"hund": "xyz"})
     assert best.flags[-1] == "term missed"
+
+
+@pytest.mark.parametrize("number", [2, 3])  # Of more, an untrained model repeats texts.
+def test_several_translations_are_those_of_the_beams_in_python(toy_tflite, toy_translator, number):
+    texts = [*toy.SOURCES[:6], "", "\u00fc"]
+    pocket = kformer.load(toy_tflite)
+    found = pocket.translations(texts, n_best=number)
+    options = {"beam_size": number, "n_best": number, "details": False}
+    expected = toy_translator.translations(texts, **options)
+    for mine, others in zip(found, expected, strict=True):
+        assert [each.text for each in mine] == [each.text for each in others]
+        assert [each.flags for each in mine] == [each.flags for each in others]
+        scores = [each.score for each in mine]
+        assert scores == pytest.approx([each.score for each in others], abs=1e-3)
+
+
+def test_a_file_chooses_its_other_options_itself(toy_tflite):
+    with pytest.raises(ValueError, match=r"chosen when it was exported.*beam_size=4"):
+        kformer.load(toy_tflite).translations(["x"], n_best=2, beam_size=4)

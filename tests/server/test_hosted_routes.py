@@ -8,6 +8,7 @@ import pytest
 
 from kformer.inference.facts import SINGLE_SENTENCES
 from kformer.inference.glossary import Glossary
+from kformer.inference.results import Translation
 from kformer.kinds import TRANSLATOR
 from kformer.server import libre_translate, openai_style
 from kformer.server.hosted_documents import HostedDocuments
@@ -122,6 +123,26 @@ def test_markup_and_terms_survive_a_route(ask):
 
     [text] = ask(models, answer)
     assert text.text == "Hund_en_pt (cão)"
+
+
+def test_alternatives_of_a_route_are_those_of_its_last_model(ask):
+    models = [hosted("de", "en"), hosted("en", "pt")]
+
+    def several(columns, number):
+        return [
+            [Translation(f"{text} {rank}", -rank, ()) for rank in range(number)]
+            for text in columns["text"]
+        ]
+
+    models[1].several = several
+
+    async def answer(_documents):
+        [route] = routes(models)
+        return await route.alternatives(["Hund. Tag."], "de", "pt", 2)
+
+    assert ask(models, answer) == [
+        ["Hund._en 0 Tag._en 0", "Hund._en 1 Tag._en 1", "Hund._en 2 Tag._en 2"]
+    ]
 
 
 def test_the_languages_are_those_of_all_routes():

@@ -50,6 +50,22 @@ def test_a_text_has_the_lowest_quality_of_its_sentences():
     assert "quality" not in item and "quality" not in item["sentences"][0]
 
 
+def test_alternatives_are_the_other_texts_of_a_beam_search(api, translator, toy_translator):
+    text = toy.SOURCES[0]
+    fields = {"q": text, "source": "de", "target": "en", "alternatives": 3}
+    answer = api.ask("/translate", fields).json
+    assert answer["translatedText"] == translator.translate(text)
+    beams = [each.text for each in toy_translator.translations(text, beam_size=4, n_best=4)]
+    assert answer["alternatives"] == [each for each in beams if each != beams[0]][:3]
+    assert len({*answer["alternatives"]}) == 3
+    several = api.ask("/translate", {**fields, "q": [f"{text} {text}", ""]}).json
+    assert [len(each) for each in several["alternatives"]] == [3, 0]
+    best, second = several["translatedText"][0], several["alternatives"][0][0]
+    assert best == f"{beams[0]} {beams[0]}" and second == f"{beams[1]} {beams[1]}"
+    html = api.ask("/translate", {**fields, "q": f"<b>{text}</b>", "format": "html"}).json
+    assert html["alternatives"] == []  # As LibreTranslate.
+
+
 def test_a_list_of_texts_gets_a_list_and_a_form_gets_json(api, translator):
     texts = toy.SOURCES[:3]
     assert api.translate(texts) == {"translatedText": translator.translate(texts)}

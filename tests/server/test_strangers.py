@@ -35,7 +35,7 @@ def guarded(toy_tflite):
         ("/translate", {**TEXT, "format": "html", "target": "fr"}, 400, "translates de to en"),
         ("/translate", {**TEXT, "format": "html", "q": "<b>" * 2000}, 400, "1,000 elements"),
         ("/v1/translations", {"input": "a", "target_language": "en", "format": 1}, 400, "a string"),
-        ("/translate", {**TEXT, "alternatives": 3}, 400, "no alternatives"),
+        ("/translate", {**TEXT, "alternatives": -3}, 400, "must be a number up to 20"),
         ("/translate", {**TEXT, "q": ["a"] * 1001}, 413, "1,000 texts. Received: 1,001"),
         ("/translate", {**TEXT, "q": "a" * 50_001}, 413, "50,000 characters. Received: 50,001"),
         ("/translate", b"a" * 1_000_000, 413, "bytes"),
