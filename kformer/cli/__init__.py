@@ -7,7 +7,7 @@
   models. `calibrate`: quality estimates of translations.
 - `serve`: a server of models.
 - `export`, `importing`: other forms of a model, and models of others. `models_command`: published
-  models in the cache. `export_options`,
+  models in the cache. `publish`: a model for others, on the Hugging Face hub. `export_options`,
   `export_writing`: shared with the demos.
 - `inspect`, `attention_command`, `plot_command`: look into models and runs. `recipe_command`: the
   numbers of recipes.

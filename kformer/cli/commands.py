@@ -47,6 +47,12 @@ _COMMANDS = {
     "export": _Command(
         "export", _SHIP, "kformer export runs/de-en --tflite de-en.tflite --web page"
     ),
+    "publish": _Command(
+        "publish",
+        _SHIP,
+        "kformer publish runs/de-en hf://me/de-en --licence MIT \\\n"
+        '    --example "Ein Hund läuft."',
+    ),
     "serve": _Command("serve", _SHIP, "kformer serve de-en.tflite --port 5000"),
     "request": _Command(
         "request",

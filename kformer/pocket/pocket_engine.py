@@ -90,7 +90,7 @@ class PocketEngine(Engine):
         """Returns the best translations of each sentence that differ in their texts."""
         options = request.options
 
-        def found(worker, number):
+        def searched(worker, number):
             source, cut = self._model._text.encode(worker, sentences[number])
             if len(source) == 1:  # A blank sentence.
                 return number, [self._rated("", source, [], 0.0, options).candidate]
@@ -106,7 +106,7 @@ class PocketEngine(Engine):
 
         results: list[Any] = [None] * len(sentences)
         team = self._model._team
-        for number, several in team.map(found, [*range(len(sentences))], len(sentences)):
+        for number, several in team.map(searched, [*range(len(sentences))], len(sentences)):
             results[number] = several
             if request.progress:
                 request.progress(1)
@@ -305,8 +305,9 @@ class _Steps:
         alive: list[Any] = [([], 0.0, self._beginning())]
         ended: list[tuple[list[int], float]] = []
 
-        def score(found):
-            return options.normalized(found[1], len(found[0]))
+        def score(sequence):
+            ids, total = sequence
+            return options.normalized(total, len(ids))
 
         for position in range(most):
             candidates = []

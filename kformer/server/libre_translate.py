@@ -72,12 +72,12 @@ async def translate(
         answers = [each.text for each in await model.paragraphs(several, *languages, glossary)]
     answer: dict[str, Any] = {"translatedText": answers}
     if number:
-        others: list[list[str]] = [[] for _ in several]
+        by_text: list[list[str]] = [[] for _ in several]
         if form == "text" and keep is None and not glossary:
-            others = await model.alternatives(several, *languages, number)
+            by_text = await model.alternatives(several, *languages, number)
         answer["alternatives"] = [
             [text for text in ranked if text != best][:number]
-            for ranked, best in zip(others, answers, strict=True)
+            for ranked, best in zip(by_text, answers, strict=True)
         ]
     if isinstance(texts, str):
         answer = {name: values[0] for name, values in answer.items()}

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import yaml
 
 TOKEN = "hf_" + "t" * 34  # The token of the stand-in's only user.
-USER = "me"
+USER, GROUP = "me", "our-team"  # The user, and an organization of it.
 _REGULAR = (".md", ".json", ".txt", ".yml", ".gitattributes", ".py")  # Kept in Git, not in LFS.
 _PAGE = 2  # Models on a page of a list, so that few models need several pages.
 _HEAD = re.compile(r"\A---\n(.*?)^---$", re.DOTALL | re.MULTILINE)
@@ -41,9 +41,10 @@ class Repository:
     gated: bool = False
     private: bool = False
 
-    def commit(self, files):
-        """Adds a commit with new or changed files, and returns its name."""
+    def commit(self, files, removed=()):
+        """Adds a commit with new, changed and removed files, and returns its name."""
         content = {**(self.commits[-1][1] if self.commits else {}), **files}
+        content = {path: data for path, data in content.items() if path not in removed}
         listing = repr(sorted((path, sha256(data)) for path, data in content.items()))
         name = hashlib.sha1(f"{len(self.commits)} {listing}".encode()).hexdigest()
         self.commits.append((name, content))
@@ -167,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
             (r"/api/models/([^/]+/[^/]+)", self._facts),
             (r"/api/models/([^/]+/[^/]+)/revision/([^/]+)", self._facts),
             (r"/api/models/([^/]+/[^/]+)/tree/([^/]+)", self._tree),
-            (r"/api/whoami-v2", lambda: self._send({"name": USER, "type": "user", "orgs": []})),
+            (r"/api/whoami-v2", self._user),
             (r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", self._file),
             (r"/content/([^/]+/[^/]+)/([^/]+)/(.+)", self._content),
         )
@@ -348,12 +349,18 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(data, **headers)
 
+    def _user(self):
+        if self._is_user:
+            self._send({"type": "user", "name": USER, "orgs": [{"name": GROUP, "type": "org"}]})
+        else:
+            self._refuse(401, "", "Invalid credentials in Authorization header")
+
     def _create(self):
         settings = json.loads(self.body)
         name = f"{settings.get('organization') or USER}/{settings['name']}"
         if not self._is_user:
             return self._refuse(401, "", "Invalid username or password.")
-        if not name.startswith(f"{USER}/"):
+        if name.partition("/")[0] not in (USER, GROUP):
             return self._refuse(
                 403, "", f"You don't have the rights to create a model under {name}"
             )
@@ -371,7 +378,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _may_write(self, name):
         """Returns whether the user may write to a repository; answers the request otherwise."""
-        if self._is_user and name.startswith(f"{USER}/"):
+        if self._is_user and name.partition("/")[0] in (USER, GROUP):
             return self._place(name) is not None
         self._refuse(403, "", "Forbidden: pass a token with the right to write")
         return False
@@ -416,17 +423,19 @@ class _Handler(BaseHTTPRequestHandler):
     def _commit(self, name, _revision):
         if not self._may_write(name):
             return None
-        files = {}
+        files, removed = {}, []
         for line in self.body.splitlines():
             part = json.loads(line)
             value = part["value"]
             if part["key"] == "file":
                 files[value["path"]] = base64.b64decode(value["content"])
+            elif part["key"] == "deletedFile":
+                removed.append(value["path"])
             elif part["key"] == "lfsFile":
                 if value["oid"] not in self.hub.uploads:
                     return self._refuse(400, "", f"No LFS object {value['oid']}")
                 files[value["path"]] = self.hub.uploads[value["oid"]]
-        commit = self.hub.repositories[name].commit(files)
+        commit = self.hub.repositories[name].commit(files, removed)
         address = f"{self.hub.address}/{name}/commit/{commit}"
         answer = {"success": True, "commitOid": commit, "commitUrl": address, "hookOutput": ""}
         return self._send(answer)
