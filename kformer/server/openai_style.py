@@ -111,7 +111,7 @@ def _item(index, text, flags):
 
 
 def models_listed(models: Sequence[HostedModel]) -> dict[str, Any]:
-    """Returns the answer of /v1/models."""
+    """Returns the answer of /v1/models: the models, and the routes through two of them."""
     data = [
         {
             "id": model.name,
@@ -126,7 +126,7 @@ def models_listed(models: Sequence[HostedModel]) -> dict[str, Any]:
             "citation": model.about.get("citation"),
             "examples": [*model.examples],
         }
-        for model in models
+        for model in (*models, *routes(models))
     ]
     return {"object": "list", "data": data}
 

@@ -11,11 +11,14 @@ const [QUICK, SLOW] = [300, 1000]; // Milliseconds.
 const [FIRST, MOST] = [4, 128]; // Sentences of a portion.
 const MOST_CHARACTERS = 10_000; // Of a portion, or a single sentence.
 
-/** Opens the first translator of the server. */
+/** Opens the translators of the server: its first one, or all of them, by their languages. */
 export async function openEngine(_url, { signal }) {
   const { data } = await ask("v1/models", null, signal);
-  const model = data.find(({ kind }) => kind === "translator");
-  if (!model) throw new TranslatorError("no model");
+  const translators = data.filter(({ kind }) => kind === "translator");
+  if (!translators.length) throw new TranslatorError("no model");
+  const directions = [...new Set(translators.flatMap((each) => each.directions))];
+  const isOne = translators.length === 1 || !directions.length;
+  const model = isOne ? translators[0] : { ...translators[0], id: undefined, target_languages: [], directions };
   offerFiles();
   offerApi(model);
   return new ServerEngine(model);
@@ -65,7 +68,7 @@ class ServerEngine {
     const asked = chosen.filter(([, , markup]) => (markup === null) === (format === "text"));
     if (!asked.length) return;
     const input = asked.map(([, sentence, markup]) => markup ?? sentence);
-    const request = { model: this.metadata.id, input, format };
+    const request = { model: this.metadata.id, input, format }; // Without a model, languages choose one.
     if (source) request.source_language = source;
     if (target) request.target_language = target;
     const { data } = await ask("v1/translations", request, signal);

@@ -7,6 +7,7 @@ import pytest
 
 import kformer
 from kformer.documents.document_translation import translate_content
+from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from support import toy
 from support.serving.served_api import served_api
@@ -30,6 +31,23 @@ def test_it_shows_what_the_server_answers(browser, toy_tflite):
     answers = PocketTranslator(toy_tflite).split_translations(LINES)
     assert shown["lines"] == [answer.text for answer in answers]
     assert shown["flagged"] == [i for i, answer in enumerate(answers) if answer.flags]
+
+
+@pytest.mark.prove
+def test_its_menu_has_the_directions_of_all_models(browser, toy_tflite, toy_translator, tmp_path):
+    about = {"source_language": "en", "target_language": "fr"}
+    second = export_tflite(toy_translator, tmp_path / "second.tflite", about=about)
+    with served_api(toy_tflite, second) as api:
+        browser("open", f"{api.url}/")
+        menu = "document.getElementById('directions')"
+        names = browser("look", f"[...{menu}.options].map((each) => each.text).join()")
+        assert names == "German to English,English to French,German to French"
+        browser("look", f"{menu}.value = 2; {menu}.onchange(); 0")
+        shown = browser("translate", LINES[0])
+        fields = {"q": LINES[0], "source": "de", "target": "fr"}
+        assert shown["lines"] == [api.ask("/translate", fields).json["translatedText"]]
+    first = kformer.load(toy_tflite).translate(LINES[0])
+    assert shown["lines"] == [kformer.load(second).translate(first)]
 
 
 @pytest.mark.prove

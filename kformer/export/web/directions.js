@@ -17,7 +17,7 @@ export function directionsOf({ source_language, target_language, target_language
   const sources = [...new Set(trained.map(([code]) => code))];
   const others = sources
     .flatMap((from) => targets.map((to) => [from, to]))
-    .filter(([from, to]) => from !== to && !directions.includes(`${from}-${to}`));
+    .filter(([from, to]) => to && from !== to && !directions.includes(`${from}-${to}`));
   return [
     ...trained.map(([from, to]) => ({ source: from, target: to, isTrained: true })),
     ...others.map(([from, to]) => ({ source: from, target: to, isTrained: false })),
