@@ -37,6 +37,7 @@ from support.guides import (
     repeated,
     small,
 )
+from support.hub_stand_in import TOKEN
 from support.processes import printed_by
 
 QUICK = {
@@ -93,7 +94,7 @@ def test_what_a_guide_says_to_type_works(guide, guide_folder, command, addressed
             name, *words = shlex.split(addressed(kformer), comments=True)
             assert name == "kformer", line
             parsed(words)
-            if words[0] in ("export", "demo", "distill", "serve"):
+            if words[0] in ("export", "publish", "demo", "distill", "serve"):
                 continue
             if words[0] == "tag" and words[1] != "train":  # No tagger is there without training.
                 continue
@@ -122,6 +123,9 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, guide_folder, addre
     lent |= {"served/de-en", "de-en.tflite"}
     if "--web " in " ".join(commands(guide)):
         (guide_folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
+    if "kformer publish " in " ".join(commands(guide)):
+        hub = request.getfixturevalue("hub")
+        environment |= hub.environment(guide_folder / "hf-home", HF_TOKEN=TOKEN)
 
     def run(*process):
         result = subprocess.run(

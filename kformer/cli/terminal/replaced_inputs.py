@@ -21,6 +21,7 @@ OUTPUTS = {
     "android",
     "ios",
     "ctranslate2",
+    "argos",
 }
 _READ_OR_WRITTEN = {"shortlist": "import bergamot"}  # The only command that writes it.
 _REPLACING = ("overwrite", "restart")  # With them, an output folder loses what it holds.
