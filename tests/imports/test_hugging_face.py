@@ -140,6 +140,16 @@ def test_offline_an_earlier_download_is_used_and_nothing_is_asked(hub, small, mo
     assert hub.requests == []
 
 
+def test_offline_half_a_download_is_no_model(hub, files, monkeypatch):
+    from huggingface_hub import snapshot_download
+
+    hub.add(NAME, files)
+    snapshot_download(NAME, allow_patterns=["*.spm", "*.json", "*.md"])
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(ValueError, match=r"kformer reads .* with README.md, config.json, "):
+        snapshot(NAME, None, silent)
+
+
 def test_without_a_network_an_earlier_download_is_used(hub, small):
     first = snapshot(small, None, silent)
     hub.close()

@@ -135,20 +135,22 @@ def snapshot(
                 raise
             folder = _earlier_download(repository, revision, error)
             kind, names = _files_to_read(repository, (path.name for path in folder.iterdir()))
+            digests = {name: sha256(folder / name) for name in names}
         else:
-            sizes = {file.rfilename: file.size or 0 for file in info.siblings}
-            kind, names = _files_to_read(repository, sizes)
-            folder = _download(repository, revision, info, names, say)
-            _check_digests(folder, [file for file in info.siblings if file.rfilename in names])
+            files = {file.rfilename: file for file in info.siblings or ()}
+            kind, names = _files_to_read(repository, files)
+            files = [files[name] for name in names]
+            folder = _download(repository, revision, info.sha, files, say)
+            digests = {name: sha256(folder / name) for name in names}
+            _check_digests(folder, files, digests)
     about = read_card(folder)
-    files = tuple((name, sha256(folder / name)) for name in names)
     return folder, SnapshotFacts(
         kind,
         folder.name,
         about.get("licence"),
         tuple(about.get("languages") or languages_in_name(repository)),
         sum((folder / name).stat().st_size for name in names),
-        files,
+        tuple(digests.items()),
     )
 
 
@@ -216,41 +218,40 @@ def _files_to_read(repository: str, names: Iterable[str]) -> tuple[str, list[str
     for kind, patterns in _READ.items():
         if matching(patterns[0]):
             files = matching(*patterns)
-            if kind == "marian":  # Either form of the weights, the safe one first.
-                files += matching(*_SAFETENSORS) or matching(*_PICKLES)
-            return kind, files
+            if kind != "marian":
+                return kind, files
+            if weights := matching(*_SAFETENSORS) or matching(*_PICKLES):  # The safe ones first.
+                return kind, files + weights
     raise ValueError(
-        "kformer reads MarianMTModels with source.spm, such as OPUS-MT's, folders of CTranslate2 "
-        "and its own .keras and .tflite files. "
+        "kformer reads MarianMTModels with source.spm and weights of PyTorch, such as OPUS-MT's, "
+        "folders of CTranslate2 and its own .keras and .tflite files. "
         f"Received: {repository!r}, with {', '.join(names[:9]) or 'no files'}."
     )
 
 
-def _download(repository, revision, info, names, say):
-    """Downloads files of a commit, and returns their folder."""
+def _download(repository, revision, commit, files, say):
+    """Downloads files of a commit, which is the revision's newest, and returns their folder."""
     hub = library()
-    size = sum(
-        file.size or 0
-        for file in info.siblings
-        if file.rfilename in names
-        and not isinstance(
-            hub.try_to_load_from_cache(repository, file.rfilename, revision=info.sha), str
+
+    def is_here(file):
+        return isinstance(
+            hub.try_to_load_from_cache(repository, file.rfilename, revision=commit), str
         )
-    )
-    if size:
+
+    if size := sum(file.size or 0 for file in files if not is_here(file)):
         say(f"Downloading {repository} from {hub.constants.ENDPOINT}: {size / 1e6:,.1f} MB")
     # The name of the revision, and not its commit, so that it is known offline.
     folder = hub.snapshot_download(
         repository,
         revision=revision,
-        allow_patterns=[glob.escape(name) for name in names],
+        allow_patterns=[glob.escape(file.rfilename) for file in files],
         library_name="kformer",
         library_version=kformer.__version__,
     )
-    if Path(folder).name != info.sha:
+    if Path(folder).name != commit:
         raise ConnectionError(
             "A repository must not change during a download: try again. "
-            f"Received: {repository!r} at {info.sha}, then at {Path(folder).name}."
+            f"Received: {repository!r} at {commit}, then at {Path(folder).name}."
         )
     return Path(folder)
 
@@ -273,12 +274,12 @@ def _earlier_download(repository, revision, error):
     return Path(folder)
 
 
-def _check_digests(folder, files):
+def _check_digests(folder, files, digests):
     """Raises a ValueError for a file without the digest that the hub names, and removes it."""
     for file in files:
         path = folder / file.rfilename
         if file.lfs:
-            expected, digest = file.lfs.sha256, sha256(path)
+            expected, digest = file.lfs.sha256, digests[file.rfilename]
         else:
             content = path.read_bytes()
             expected = file.blob_id
