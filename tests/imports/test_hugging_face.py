@@ -110,9 +110,10 @@ def test_the_hubs_own_cache_is_used_and_filled(hub, small, tmp_path):
     assert folder.is_relative_to(tmp_path / "hf-home" / "hub")
 
 
-def test_a_second_load_downloads_nothing_and_says_nothing(hub, small):
+def test_a_second_load_downloads_nothing_and_says_nothing(hub, small, capfd):
     lines = []
     first = snapshot(small, None, lines.append)
+    assert capfd.readouterr() == ("", "")  # Bars are for terminals.
     assert lines == [f"Downloading me/small from {hub.address}: 0.0 MB"]
     hub.requests.clear()
     assert snapshot(small, None, lines.append) == first

@@ -238,6 +238,10 @@ def _download(repository, revision, commit, files, say):
             hub.try_to_load_from_cache(repository, file.rfilename, revision=commit), str
         )
 
+    class Bar(hub.utils.tqdm):  # The library's own bars also go to files and pipes.
+        def __init__(self, *args, disable=None, **kwargs):
+            super().__init__(*args, disable=disable or None, **kwargs)
+
     if size := sum(file.size or 0 for file in files if not is_here(file)):
         say(f"Downloading {repository} from {hub.constants.ENDPOINT}: {size / 1e6:,.1f} MB")
     # The name of the revision, and not its commit, so that it is known offline.
@@ -247,6 +251,7 @@ def _download(repository, revision, commit, files, say):
         allow_patterns=[glob.escape(file.rfilename) for file in files],
         library_name="kformer",
         library_version=kformer.__version__,
+        tqdm_class=Bar,
     )
     if Path(folder).name != commit:
         raise ConnectionError(
