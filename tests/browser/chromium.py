@@ -67,6 +67,11 @@ class Chromium:
             encoding="utf-8",
         )
 
+    @property
+    def process(self):
+        """The id of the process that drives it."""
+        return self._process.pid
+
     def __call__(self, name, *arguments):
         """Does one thing, and returns what came of it."""
         self._process.stdin.write(json.dumps([name, *arguments]) + "\n")

@@ -1,0 +1,1 @@
+"""Engines for the models that Mozilla published for Firefox, beside each other."""
