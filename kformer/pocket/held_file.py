@@ -10,6 +10,8 @@ import tempfile
 import weakref
 from pathlib import Path
 
+_BLOCK = 2**30  # Bytes that are copied at once; Linux copies at most twice as many.
+
 
 class HeldFile:
     """A copy in memory, which all interpreters and processes of a model share.
@@ -48,8 +50,8 @@ class HeldFile:
             os.close(descriptor)
             return None
         weakref.finalize(self, os.close, descriptor)
-        with os.fdopen(os.dup(descriptor), "wb") as copy:
-            shutil.copyfileobj(file, copy)
+        while os.sendfile(descriptor, file.fileno(), None, _BLOCK):
+            pass
         self.descriptors = (descriptor,)
         return place
 

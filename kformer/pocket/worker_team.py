@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 
 from kformer.pocket.held_file import HeldFile
-from kformer.pocket.workers import InterpreterWorker, ProcessWorker
+from kformer.pocket.workers import CompiledWorker, InterpreterWorker, ProcessWorker
 from kformer.threads import in_parallel
 
 _FEW = 32  # Texts that one worker translates before others would have started.
@@ -21,8 +21,9 @@ _LARGE = 20_000_000
 class Team:
     """A pool of up to `size` workers: processes for a large file, otherwise interpreters.
 
-    Calls of several threads share the workers: each job has a worker to itself. In a fork of this
-    process, the team starts workers anew.
+    Calls of several threads share the workers: each job has a worker to itself. For a few texts,
+    the main thread runs a large file in this process. In a fork of this process, the team starts
+    workers anew.
 
     Args:
         path: `HeldFile`, the `.tflite` file.
@@ -46,6 +47,7 @@ class Team:
         self._running = 0
         self._changed = threading.Condition()
         self._first: InterpreterWorker | None = None
+        self._compiled: CompiledWorker | None = None
 
     @property
     def first(self) -> InterpreterWorker:
@@ -65,7 +67,12 @@ class Team:
             with self._worker() as worker:
                 return function(worker, job)
 
-        yield from in_parallel(run, jobs, self._size if texts > _FEW else 1)
+        size = self._size if texts > _FEW else 1
+        if self._large and size == 1 and threading.current_thread() is threading.main_thread():
+            self._compiled = self._compiled or CompiledWorker(self._path)
+            yield from (function(self._compiled, job) for job in jobs)
+        else:
+            yield from in_parallel(run, jobs, size)
 
     @contextlib.contextmanager
     def _worker(self):

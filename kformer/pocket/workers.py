@@ -1,14 +1,17 @@
 """Workers that run a `.tflite` file: in this process, or in one of their own.
 
-Both are callables (signature, **inputs) -> outputs by name. `usable` is False after a worker has
+All are callables (signature, **inputs) -> outputs by name. `usable` is False after a worker has
 ended and cannot be called again.
 """
 
+import atexit
 import base64
 import contextlib
+import ctypes
 import functools
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +23,10 @@ import ai_edge_litert
 import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-GREETING = b"INFO: Created TensorFlow Lite XNNPACK delegate"
+from kformer.pocket.worker_process import runner
+
+# Lines that LiteRT logs where nothing is wrong.
+_CHATTER = re.compile(rb"INFO: [\[A-Z]|WARNING: \[|\xe2\x94\x94")
 # A TFLite model of one operator, ABS, which XNNPACK runs.
 ABS_MODEL = base64.b64decode(
     "GAAAAFRGTDMAAA4AFAAQAAwACAAAAAQADgAAABAAAAAcAAAAtAAAAAMAAAABAAAACAAAAAQABAAEAAAAAQAAABAA"
@@ -28,7 +34,7 @@ ABS_MODEL = base64.b64decode(
     "AQAAAAEAAAABAAAAAAAAAAEAAAABAAAAAQAAAAAAAAACAAAAIAAAAAQAAADu////BAAAAAEAAAABAAAAAAAGAAgA"
     "BAAGAAAABAAAAAEAAAABAAAAAQAAABAAAAAMAAwACwAAAAAABAAMAAAAZQAAAAAAAGU="
 )
-_greeting = threading.Lock()
+_quiet = threading.Lock()
 _TEXT = ("tokenize", "detokenize")  # Signatures without matrix products.
 # Python runs isolated (-I): neither the working folder nor the environment changes its imports.
 _PROCESS = (
@@ -79,8 +85,7 @@ class InterpreterWorker:
 
     @functools.cached_property
     def _loaded(self):
-        with _greeting:
-            _greet()
+        _greet()
         interpreter = Interpreter(os.fspath(self._path), num_threads=1)
         interpreter.allocate_tensors()
         return interpreter
@@ -90,42 +95,107 @@ class InterpreterWorker:
         with self._refused():
             return self._loaded
 
-    @contextlib.contextmanager
     def _refused(self):
-        """Turns LiteRT's errors about a graph into a ValueError about the file."""
+        return refused(self._path)
+
+
+class CompiledWorker:
+    """A compiled model in this process, which lays out its weights once, for all signatures.
+
+    A process of its own takes three times as long to start, and twice the memory. A call holds
+    Python's lock, so threads beside each other need processes; this worker is for the main thread.
+
+    Args:
+        path: The `.tflite` file.
+
+    Calls raise:
+        ValueError: LiteRT cannot run the graph.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self._path = path
+        with quiet(), refused(path):
+            self._model = {"run": runner(os.fspath(path))}
+        self._signatures: set[str] = set()
+        weakref.finalize(self, _forget, self._model, os.getpid()).atexit = False
+        _end_quietly()
+
+    def __call__(self, signature: str, **inputs: np.ndarray):
+        is_new = signature not in self._signatures  # Its buffers are made, and LiteRT logs that.
+        with refused(self._path), quiet() if is_new else contextlib.nullcontext():
+            outputs = self._model["run"](signature, inputs)
+        self._signatures.add(signature)
+        return outputs
+
+
+def _forget(model, owner):
+    """Deletes a compiled model, unless this process is a fork of its owner."""
+    if os.getpid() == owner:
+        with quiet():
+            model.clear()
+
+
+@functools.cache
+def _end_quietly():
+    """Drops what LiteRT logs when this process ends, after Python: it ends without an error.
+
+    Only the C library's own stream is replaced, so Python can still write to stderr.
+    """
+
+    def replace():
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # Not the GNU C library.
+            library = ctypes.CDLL(None)
+            library.fopen.restype = ctypes.c_void_p
+            stream = ctypes.c_void_p.in_dll(library, "stderr")
+            stream.value = library.fopen(os.devnull.encode(), b"w")
+
+    atexit.register(replace)
+
+
+@contextlib.contextmanager
+def refused(path: str | os.PathLike):
+    """Turns LiteRT's errors about a graph into a ValueError about the file."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(
+            "The graph of a .tflite file must be one that LiteRT runs. "
+            f"Received: {str(path)!r} ({str(error).splitlines()[0]:.200})."
+        ) from error
+
+
+@contextlib.contextmanager
+def quiet():
+    """Drops what LiteRT logs meanwhile: stderr is a temporary file.
+
+    All other lines, of other threads, too, are written to stderr afterwards.
+    """
+    with _quiet:
         try:
+            stderr = os.dup(2)
+        except OSError:  # Nothing can be written.
             yield
-        except (RuntimeError, ValueError) as error:
-            raise ValueError(
-                "The graph of a .tflite file must be one that LiteRT runs. "
-                f"Received: {str(self._path)!r} ({str(error).splitlines()[0]:.200})."
-            ) from error
+            return
+        try:
+            with tempfile.TemporaryFile() as file:
+                os.dup2(file.fileno(), 2)
+                try:
+                    yield
+                finally:
+                    os.dup2(stderr, 2)
+                    file.seek(0)
+                    for line in file:
+                        if not _CHATTER.match(line):
+                            os.write(2, line)
+        finally:
+            os.close(stderr)
 
 
 @functools.cache
 def _greet():
-    """Lets LiteRT write its greeting, once a process, while stderr is a temporary file.
-
-    No file of a user is read meanwhile, so no error about one is lost. Lines of other threads are
-    written to stderr afterwards.
-    """
-    try:
-        stderr = os.dup(2)
-    except OSError:
-        return  # Nothing can be written.
-    try:
-        with tempfile.TemporaryFile() as file:
-            os.dup2(file.fileno(), 2)
-            try:
-                Interpreter(model_content=ABS_MODEL, num_threads=1).allocate_tensors()
-            finally:
-                os.dup2(stderr, 2)
-            file.seek(0)
-            for line in file:
-                if not line.startswith(GREETING):
-                    os.write(2, line)
-    finally:
-        os.close(stderr)
+    """Lets LiteRT write its greeting, once a process, where no file of a user is read."""
+    with quiet():
+        Interpreter(model_content=ABS_MODEL, num_threads=1).allocate_tensors()
 
 
 class ProcessWorker:

@@ -76,8 +76,8 @@ def test_an_interrupted_call_leaves_no_answer_to_the_next_one(translator, expect
 
     with monkeypatch.context() as changed:
         changed.setattr(workers.pickle, "load", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            translator.translate(TEXTS[:1])
+        with ThreadPoolExecutor(1) as pool, pytest.raises(KeyboardInterrupt):
+            pool.submit(translator.translate, TEXTS[:1]).result()  # By a process.
     assert workers.pickle.load is pickle.load
     assert translator.translations(TEXTS[1:2]) == [[expected[TEXTS[1]]]]
 

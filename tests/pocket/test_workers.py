@@ -1,6 +1,7 @@
-"""Processes that run a `.tflite` file say what an interpreter says, and go when they should."""
+"""Processes and compiled models answer as an interpreter does, and end when they should."""
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 from kformer.pocket import PocketTranslator
 from kformer.pocket import worker_process as module
-from kformer.pocket.workers import ABS_MODEL, InterpreterWorker, ProcessWorker
+from kformer.pocket.workers import ABS_MODEL, CompiledWorker, InterpreterWorker, ProcessWorker
 from support import toy
 from support.processes import run_python
 
@@ -43,12 +44,19 @@ def process(path):
     return ProcessWorker(path)
 
 
+@pytest.fixture(scope="module")
+def compiled(path):
+    return CompiledWorker(path)
+
+
 @pytest.mark.parametrize("signature", INPUTS)
-def test_a_process_answers_as_an_interpreter(path, process, signature):
+@pytest.mark.parametrize("form", ["process", "compiled"])
+def test_each_worker_answers_as_an_interpreter(path, form, signature, request):
+    worker = request.getfixturevalue(form)
     inputs = inputs_of(signature)
     expected = InterpreterWorker(path, signature)(signature, **inputs)
     for _ in range(2):
-        outputs = process(signature, **inputs)
+        outputs = worker(signature, **inputs)
         assert outputs.keys() == expected.keys()
         for name, value in expected.items():
             assert outputs[name].dtype == value.dtype
@@ -95,8 +103,10 @@ def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(
 
     monkeypatch.setattr("kformer.pocket.worker_team.ProcessWorker", Noted)
     translator = PocketTranslator(path, workers=2)
-    assert not started
     few = translator.translate(toy.SOURCES[:3])
+    assert not started  # The main thread runs few texts itself.
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(translator.translate, toy.SOURCES[:3]).result() == few
     assert len(started) == 1
     texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
     first = translator.translate(texts)
@@ -120,10 +130,33 @@ def test_a_large_file_is_translated_as_a_small_one(path, monkeypatch):
     assert PocketTranslator(path, workers=1).translations(toy.SOURCES) == expected
 
 
-def test_python_does_not_show_the_greeting_of_litert():
-    code = "import kformer; print(kformer.demo().translate('Ein Hund läuft.'))"
-    result = run_python("-c", code)
-    assert (result.stdout, result.stderr) == ("A dog runs.\n", "")
+def test_a_compiled_model_refuses_a_file_that_is_no_graph(tmp_path):
+    path = tmp_path / "broken.tflite"
+    path.write_bytes(ABS_MODEL[:40])
+    with pytest.raises(ValueError, match=r"must be one that LiteRT runs\. Received: '.*broken"):
+        CompiledWorker(path)
+
+
+LARGE = """
+import atexit, os, sys
+import kformer, kformer.pocket.worker_team
+kformer.pocket.worker_team._LARGE = int(sys.argv[1])
+atexit.register(os.write, 2, b"last\\n")
+print(kformer.demo().translate("Ein Hund läuft."))
+raise KeyError("mine")
+"""
+
+
+@pytest.mark.parametrize("least", [0, 10**9], ids=["compiled", "interpreted"])
+def test_python_shows_nothing_that_litert_logs_and_all_else(least):
+    result = run_python("-c", LARGE, least)
+    assert result.stdout == "A dog runs.\n"
+    start, *_, error, last = result.stderr.splitlines()
+    assert (start, error, last) == (
+        "Traceback (most recent call last):",
+        "KeyError: 'mine'",
+        "last",
+    )
 
 
 NOISY = """
@@ -135,7 +168,8 @@ class Noisy:
         pass
 
     def allocate_tensors(self):
-        os.write(2, b"ERROR: disk\\n" + workers.GREETING + b" for CPU.\\nWARNING: heat\\n")
+        os.write(2, b"ERROR: disk\\nINFO: Created TensorFlow Lite XNNPACK delegate for CPU.\\n")
+        os.write(2, b"INFO:     Started\\nWARNING: heat\\nWARNING: [npu.cc:3] none\\n")
 
 workers.Interpreter = Noisy
 for _ in range(2):
@@ -145,7 +179,9 @@ os.write(2, b"afterwards\\n")
 
 
 def test_all_other_lines_on_stderr_are_shown():
-    assert run_python("-c", NOISY).stderr == "ERROR: disk\nWARNING: heat\nafterwards\n"
+    assert run_python("-c", NOISY).stderr == (
+        "ERROR: disk\nINFO:     Started\nWARNING: heat\nafterwards\n"
+    )
 
 
 def test_the_model_that_litert_greets_for_is_absolute_value():
