@@ -138,7 +138,7 @@ def sizes(names, model, folder) -> dict[str, int]:
     bytes_of = {}
     for name in names:
         files = parts(str(model))
-        if "fxtranslate" == name or "bergamot" in name and "shortlist" not in name:
+        if name == "fxtranslate" or ("bergamot" in name and "shortlist" not in name):
             files = files[:2]
         if name in IN_PYTHON and IN_PYTHON[name][1]:
             files = [folder / IN_PYTHON[name][1]]

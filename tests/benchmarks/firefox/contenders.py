@@ -1,12 +1,12 @@
 """The contenders: each round is a process, or a page that is opened anew, which reports:
 
-    start: seconds from the start of the process to the first answer.
-    load: the part of them without the start of Python or Node.js.
-    start_cpu: processor seconds until then.
-    one: list of the seconds of each sentence, one at a time; `one_cpu`, processor seconds of all.
-    bulk, bulk_cpu: seconds and processor seconds of many sentences at once.
-    one_bytes, bulk_bytes: peak of memory before and after these; None where it is not measured.
-    texts: all translations.
+start: seconds from the start of the process to the first answer.
+load: the part of them without the start of Python or Node.js.
+start_cpu: processor seconds until then.
+one: list of the seconds of each sentence, one at a time; `one_cpu`, processor seconds of all.
+bulk, bulk_cpu: seconds and processor seconds of many sentences at once.
+one_bytes, bulk_bytes: peak of memory before and after these; None where it is not measured.
+texts: all translations.
 """
 
 import json
@@ -40,7 +40,11 @@ IN_NODE = {
     "bergamot, Node": ("bergamot", ""),
     "bergamot shortlist, Node": ("bergamot shortlist", ""),
 }
-IN_CHROMIUM = {PAGE: "page", RIVAL_PAGE: "bergamot", "bergamot shortlist page": "bergamot shortlist"}
+IN_CHROMIUM = {
+    PAGE: "page",
+    RIVAL_PAGE: "bergamot",
+    "bergamot shortlist page": "bergamot shortlist",
+}
 NAMES = (*IN_PYTHON, *IN_NODE, *IN_CHROMIUM)
 
 
