@@ -82,6 +82,7 @@ class _Format2(TypedDict):
     end_id: int
     max_source_length: int
     max_source_bytes: int
+    lengths: NotRequired[list[int]]  # Of sources with a branch of their own, ascending.
     batches: dict[str, tuple[int, int]]
     signatures: NotRequired[list[str]]
     sha256: NotRequired[str]

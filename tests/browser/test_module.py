@@ -2,15 +2,20 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter
 
 import kformer.pocket
 from browser.chromium import served
 from kformer.pocket import PocketTranslator
+from kformer.pocket.metadata import read_metadata
 from support import toy
 from support.sure_texts import LOST
 from support.tflite_metadata import with_metadata
@@ -115,6 +120,64 @@ def test_capitals_scripts_and_what_a_text_lacks_are_flagged_as_in_python(
         ("GOOD MORNING! WHERE IS THE STATION?", ()),
         ("Новый дом", ("unknown characters",)),
     ]
+
+
+LONG = " ".join(source.rstrip(".") for source in toy.SOURCES[3:9])  # Of more than 16 ids.
+
+
+def test_a_large_file_answers_alike_for_short_and_for_long_sentences(
+    browser, folder, toy_tflite, tmp_path
+):
+    copy = tmp_path / "page"
+    shutil.copytree(folder, copy)
+    stages = (copy / "stages.js").read_text("utf-8")
+    for name, number in (("LARGE", 0), ("SHORT", 16)):
+        stages, count = re.subn(rf"const {name} = [\d_]+", f"const {name} = {number}", stages)
+        assert count == 1
+    (copy / "stages.js").write_text(stages, "utf-8")
+    installed_in(tmp_path, copy)
+    shutil.copy(SITE / "checked.mjs", tmp_path)
+    few_bytes = "a b c d e f g h i j k l m n o p q r."  # More ids than their bytes promise.
+    texts = ["wir ruft", few_bytes, toy.SOURCES[1], LONG, *toy.SOURCES[2:6], LONG.lower()]
+    printed = run("node", "checked.mjs", toy_tflite, json.dumps(texts), folder=tmp_path)
+    expected = PocketTranslator(toy_tflite).split_translations(texts, source_language="de")
+    assert json.loads(printed) == [[each.text, [*each.flags]] for each in expected]
+
+
+def test_only_the_graphs_of_a_signature_and_of_the_kept_lengths_are_left(
+    browser, folder, toy_tflite, tmp_path
+):
+    installed_in(tmp_path, folder)
+    shutil.copy(SITE / "graphs.mjs", tmp_path)
+
+    def left(name, kept):
+        result = tmp_path / f"{len(kept)}.tflite"
+        chosen = json.dumps({"name": name, "lengths": lengths, "kept": kept})
+        printed = run("node", "graphs.mjs", toy_tflite, result, chosen, folder=tmp_path)
+        return result if json.loads(printed) else None
+
+    def operators(path):
+        content = schema.ModelT.InitFromObj(schema.Model.GetRootAs(path.read_bytes(), 0))
+        return sum(len(graph.operators or ()) for graph in content.subgraphs)
+
+    def answer(path, text):
+        run = Interpreter(str(path)).get_signature_runner("translate")
+        source = np.frombuffer(text.encode(), np.uint8)
+        size = metadata["max_source_bytes"]
+        outputs = run(source=np.pad(source, (0, size - len(source))))
+        assert (np.count_nonzero(outputs["source_ids"] != padding) > 16) == (text == LONG)
+        return outputs["ids"].tolist()
+
+    metadata = read_metadata(toy_tflite)
+    lengths, padding = metadata["lengths"], metadata["padding_id"]
+    assert lengths[:2] == [16, 32]
+    whole, short, long = (left("translate", kept) for kept in (lengths, [16], lengths[1:]))
+    assert operators(short) < operators(long) < operators(whole) < operators(toy_tflite)
+    for text in ("wir ruft", LONG):
+        expected = answer(toy_tflite, text)
+        assert answer(whole, text) == answer(long, text) == expected
+        assert (answer(short, text) == expected) == (text != LONG)
+    assert left("translate_all", lengths) is None
 
 
 @pytest.mark.prove

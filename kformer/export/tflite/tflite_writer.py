@@ -175,6 +175,7 @@ def _metadata(export, limits, precision, about, graph):
         **export.metadata(limits),
         "max_source_length": limits.source_length,
         "max_source_bytes": limits.source_bytes,
+        "lengths": limits.lengths,
         "signatures": [*graph.functions],
         "batches": graph.batches,
     }

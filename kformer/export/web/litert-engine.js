@@ -8,9 +8,11 @@ import { loadAndCompile, loadLiteRt, Tensor } from "./litert/index.js";
 import { prepareLibrary } from "./litert-library.js";
 import { pieceOfPart } from "./marks.js";
 import { checkedAnswer, readingOf } from "./readings.js";
+import { Stages } from "./stages.js";
 import { TranslatorError } from "./translator-error.js";
 
 const NEWEST_FORMAT = 2;
+const SIGNATURE = "translate";
 const [SOURCE_CUT, TRANSLATION_CUT] = [1, 2]; // Bits of the output `truncated`.
 const KEPT = 10_000; // Maximum number of cached translations.
 
@@ -36,8 +38,7 @@ async function start(createModule, compiled) {
 
 /** Translates sentences one by one; the caller waits for one text before it gives the next. */
 export class LiteRtEngine {
-  #model;
-  #signature;
+  #stages;
   #special;
   #remembered = new Map();
 
@@ -55,12 +56,8 @@ export class LiteRtEngine {
     }
     await checkWhole(bytes, metadata);
     await library;
-    const model = await compile(bytes);
-    if (!model.signatures.translate) {
-      model.delete();
-      throw new TranslatorError("no translator");
-    }
-    const engine = new LiteRtEngine(model, files, bytes.length);
+    const stages = new Stages(bytes, SIGNATURE, metadata, compile);
+    const engine = new LiteRtEngine(stages, files, bytes.length);
     try {
       await engine.#run("", Object.keys(metadata.target_languages ?? {})[0] ?? null); // The first run is slow.
     } catch (error) {
@@ -70,9 +67,8 @@ export class LiteRtEngine {
     return engine;
   }
 
-  constructor(model, files, size) {
-    this.#model = model;
-    this.#signature = model.signatures.translate;
+  constructor(stages, files, size) {
+    this.#stages = stages;
     this.metadata = files["kformer.json"];
     this.examples = (files["test_vectors.json"] ?? []).map(({ text }) => text);
     this.size = size;
@@ -83,9 +79,9 @@ export class LiteRtEngine {
   /** Frees the memory of the model, after what is being done. */
   close() {
     this.#remembered.clear();
-    const model = this.#model;
-    this.#model = this.#signature = null;
-    if (model) inTurn(() => model.delete());
+    const stages = this.#stages;
+    this.#stages = null;
+    if (stages) inTurn(() => stages.delete());
   }
 
   /**
@@ -151,13 +147,19 @@ export class LiteRtEngine {
     const bytes = new Uint8Array(metadata.max_source_bytes);
     line = line.replace(/\0+$/, ""); // Zeros at the end are padding.
     // Writes whole characters only; lone surrogates become U+FFFD.
-    const { read } = new TextEncoder().encodeInto(line, bytes);
+    const { read, written } = new TextEncoder().encodeInto(line, bytes);
     const inputs = { source: new Tensor(bytes, [bytes.length]) };
     if (metadata.target_languages) {
       const id = new Int32Array([metadata.target_languages[target]]);
       inputs.target_language = new Tensor(id, [1]);
     }
-    const found = await inTurn(() => this.#signature.run(inputs));
+    const stages = this.#stages;
+    const isLong = stages.isLong(written);
+    let found = await answer(stages, isLong, inputs);
+    if (!isLong && !stages.isShort(this.#count(found))) {
+      for (const tensor of Object.values(found)) tensor.delete();
+      found = await answer(stages, true, inputs);
+    }
     const translation = found.translation.toTypedArray();
     const [truncated] = found.truncated.toTypedArray();
     const quality = found.quality?.toTypedArray()[0];
@@ -170,6 +172,12 @@ export class LiteRtEngine {
     if (truncated & TRANSLATION_CUT) flags.push("translation cut");
     if (quality < metadata.quality_estimate?.threshold) flags.push("unsure");
     return { text, flags, quality };
+  }
+
+  /** Returns the number of ids of the source. */
+  #count({ source_ids: ids }) {
+    const { padding } = this.#special;
+    return ids.toTypedArray().reduce((count, id) => count + Number(id !== padding), 0);
   }
 }
 
@@ -187,6 +195,12 @@ async function checkWhole(bytes, { sha256, model_bytes: size }) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.subarray(0, size)));
   const found = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (found !== sha256) throw new TranslatorError("changed model");
+}
+
+/** Runs a stage, which is compiled first if it is new. */
+async function answer(stages, isWhole, inputs) {
+  const signature = await stages.signature(isWhole);
+  return inTurn(() => signature.run(inputs));
 }
 
 function compile(bytes) {

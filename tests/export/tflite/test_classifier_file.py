@@ -159,6 +159,7 @@ def test_the_file_holds_its_metadata(exported, tiny_classifier):
         "end_id": 3,
         "max_source_length": S,
         "max_source_bytes": 6 * S,
+        "lengths": [16, S],
         "batches": {},
     }
     assert expected.items() <= said.items()

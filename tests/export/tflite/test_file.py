@@ -181,6 +181,7 @@ def test_the_file_holds_its_metadata(exported, toy_translator):
         "max_source_length": S,
         "max_target_length": S + 50,
         "max_source_bytes": 6 * S,
+        "lengths": [16, S],
         "max_target_bytes": 6 * (S + 50),
         "batches": {},
     }
