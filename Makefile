@@ -49,7 +49,7 @@ $(error PART must be one of $(PARTS). Received: PART=$(PART))
 endif
 PROVE := $(BIN)/pytest -n 2 --dist worksteal --durations=10 --hypothesis-profile=prove -m "prove or hypothesis"
 
-.PHONY: help demo demo-model test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo demo-model test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-firefox bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -107,6 +107,10 @@ bench-serve: .venv-bench/installed  ## Measure kformer serve under load, beside 
 bench-page: venv  ## Measure the web page against Firefox's engine in Chromium; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.page \
 		$(if $(MODEL),--model $(MODEL)) $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
+
+bench-firefox: .venv-bench/installed  ## Race Firefox's models against the engines that run them; SOURCE=, TARGET=, ARGS=.
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.firefox \
+		--source $(SOURCE) --target $(TARGET) $(ARGS)
 
 bench-input: venv  ## Measure the input pipeline on 1 GB of random words; ARGS=.
 	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)

