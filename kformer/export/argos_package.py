@@ -18,20 +18,10 @@ from kformer.files import Publication, check_file, part_of, write_json
 from kformer.imports.packed_folder import unpacked
 from kformer.near_names import with_near_names
 from kformer.tasks.translator import Translator
+from kformer.text.language_names import language_name
 
 SUFFIX = ".argosmodel"
 _SPLITTERS = ("minisbd", "stanza")  # Folders in a package, the first that is there counts.
-# Languages that Argos Translate has packages of, as it names them.
-_LANGUAGES = (
-    "ar:Arabic az:Azerbaijani bg:Bulgarian bn:Bengali ca:Catalan cs:Czech da:Danish de:German "
-    "el:Greek en:English eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish "
-    "fr:French ga:Irish gl:Galician he:Hebrew hi:Hindi hu:Hungarian id:Indonesian it:Italian "
-    "ja:Japanese ko:Korean ky:Kyrgyz lt:Lithuanian lv:Latvian ms:Malay nb:Norwegian nl:Dutch "
-    "pb:Brazilian_Portuguese pl:Polish pt:Portuguese ro:Romanian ru:Russian sk:Slovak "
-    "sl:Slovenian sq:Albanian sr:Serbian sv:Swedish th:Thai tl:Tagalog tr:Turkish uk:Ukrainian "
-    "ur:Urdu vi:Vietnamese zh:Chinese"
-)
-_NAMES = dict(pair.split(":") for pair in _LANGUAGES.split())
 
 
 @with_near_names
@@ -81,9 +71,9 @@ def export_argos_package(
         "package_version": "1.0",
         "argos_version": "1.9.0",
         "from_code": source,
-        "from_name": _name(source),
+        "from_name": language_name(source),
         "to_code": target,
-        "to_name": _name(target),
+        "to_name": language_name(target),
     }
     with part_of(publication) as together, tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"kformer-{source}_{target}"
@@ -141,10 +131,6 @@ def _languages(translator):
             f"Received: source_language={codes[0]!r}, target_language={codes[1]!r}."
         )
     return codes
-
-
-def _name(code):
-    return _NAMES.get(code, code).replace("_", " ")
 
 
 def _copy_splitter(sentences, folder):

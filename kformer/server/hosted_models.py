@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import functools
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from kformer.server.batcher import Batcher
 from kformer.server.hosted_signatures import HostedSignature
 from kformer.server.refusals import Refusal
 from kformer.serving.request_rows import read_best
+from kformer.text.language_names import known_code
 
 _ALIGNMENT = object()  # Stands in the queue for a signature, of which none is public.
 _LONG = 2_000  # Characters that are split into sentences in a thread of their own.
@@ -287,10 +287,6 @@ class HostedModel:
         )
 
 
-# A language, perhaps with a region, in any case: "pt", "pt-BR", "pt_br", "es-419".
-_REGION = re.compile("([a-zA-Z]{2,3})(?:[-_](?:[a-zA-Z]{2}|[0-9]{3}))?")
-
-
 class _Several(NamedTuple):
     """Stands in the queue for a signature: sentences with so many translations."""
 
@@ -329,18 +325,9 @@ def _step(steps, translations):
 def without_regions(
     models: Iterable[HostedModel], source: str | None, target: str | None
 ) -> tuple[str | None, str | None]:
-    """Returns the codes that models have for languages with a region: "pt" for "pt-BR".
-
-    Clients such as Weblate send regions. Chinese of a region is another script, so it stays.
-    """
+    """Returns the codes that models have for languages: "pt" for "pt-BR", as Weblate sends it."""
     if source is None and target is None:
         return None, None
     directions = [pair for model in models for pair in model.directions]
     sides = ({source for source, _ in directions}, {target for _, target in directions})
-    return _without_region(source, sides[0]), _without_region(target, sides[1])
-
-
-def _without_region(code, known):
-    match = _REGION.fullmatch(code or "")
-    language = match and match[1].lower()
-    return language if code not in known and language in known and language != "zh" else code
+    return known_code(source, sides[0]), known_code(target, sides[1])

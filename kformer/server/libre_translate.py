@@ -19,6 +19,7 @@ from kformer.server.hosted_models import HostedModel, without_regions
 from kformer.server.hosted_routes import for_languages, routes
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
+from kformer.text.language_names import language_name
 
 FORMATS = ("text", "html")
 _MOST_ALTERNATIVES = 20
@@ -183,7 +184,10 @@ def languages(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
     for model in (*models, *routes(models)):
         for source, target in model.directions:
             targets.setdefault(source, {})[target] = None
-    return [{"code": code, "name": code, "targets": [*known]} for code, known in targets.items()]
+    return [
+        {"code": code, "name": language_name(code), "targets": [*known]}
+        for code, known in targets.items()
+    ]
 
 
 def detect(models: Sequence[HostedModel]) -> list[dict[str, Any]]:

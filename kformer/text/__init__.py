@@ -15,5 +15,6 @@
   F1 and confusion.
 - `alignment`: links between the words of a text and of its translation, from attention.
 - `scores`: BLEU, chrF and exact matches, their intervals, and paired tests of systems.
+- `language_names`: names of languages, and codes that mean the same.
 - `bleu_tokenizers`: the tokenizer of BLEU for each language.
 """

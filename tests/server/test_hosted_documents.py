@@ -57,9 +57,9 @@ def test_a_model_of_several_directions_is_chosen_by_them_and_flags_others():
     )
     other = hosted(lambda texts: texts)
     assert languages([other, model]) == [
-        {"code": "de", "name": "de", "targets": ["en"]},
-        {"code": "en", "name": "en", "targets": ["de"]},
-        {"code": "fr", "name": "fr", "targets": ["en"]},
+        {"code": "de", "name": "German", "targets": ["en"]},
+        {"code": "en", "name": "English", "targets": ["de"]},
+        {"code": "fr", "name": "French", "targets": ["en"]},
     ]
     assert for_languages([other, model], "fr", "en") is model
     with pytest.raises(Refusal, match="de or en or fr to en or de"):

@@ -12,7 +12,8 @@ import kformer
 from kformer.cli.serve import _listening
 from kformer.server import host, openai_style
 from kformer.server.hosted_files import _name_languages
-from kformer.server.hosted_models import for_languages, without_regions
+from kformer.server.hosted_models import without_regions
+from kformer.server.hosted_routes import for_languages
 from kformer.server.refusals import Refusal
 from server.test_hosted_documents import hosted
 from support import toy

@@ -28,7 +28,7 @@ def test_libretranslates_client_gets_the_translations_of_the_model(api, translat
     expected = translator.translate([LETTER], split=True)
     assert [client.translate(LETTER, "de", "en")] == expected
     assert [client.translate(LETTER, "auto", "en")] == expected
-    assert client.languages() == [{"code": "de", "name": "de", "targets": ["en"]}]
+    assert client.languages() == [{"code": "de", "name": "German", "targets": ["en"]}]
     assert client.detect(LETTER) == [{"language": "de", "confidence": 0.0}]
 
 
