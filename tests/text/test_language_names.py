@@ -30,7 +30,7 @@ def test_a_code_leads_to_the_known_one_of_its_language(code, known, expected):
 
 def test_a_language_has_the_name_that_unicode_gives_it():
     babel = pytest.importorskip("babel", reason="Not installed: Babel, which comes with Sphinx.")
-    for code in _NAME_OF:
+    for code in _NAME_OF.keys() - {"tl"}:  # Which CLDR calls Filipino.
         assert language_name(code) == babel.Locale.parse(code, sep="-").get_display_name("en")
     assert language_name("pb") == "Portuguese (Brazil)"
     assert language_name("zt") == "Chinese (Traditional)"
