@@ -6,12 +6,14 @@ import subprocess
 import sys
 import zipfile
 
+import keras
 import pytest
 import sentencepiece
 
 import kformer
 from kformer.export import export_argos_package, export_ctranslate2
 from support import argos_translate, toy
+from support.pretrained import marian
 
 ctranslate2 = pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
 LANGUAGES = {"source_language": "de", "target_language": "en"}
@@ -34,10 +36,10 @@ def opened(path, folder):
     return package
 
 
-def answers_of(model, splitter, texts):
+def answers_of(model, splitter, texts, compute_type="default"):
     """Returns what CTranslate2 answers with a folder, as Argos Translate asks it."""
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(splitter))
-    found = ctranslate2.Translator(str(model)).translate_batch(
+    found = ctranslate2.Translator(str(model), compute_type=compute_type).translate_batch(
         [pieces.encode(text, out_type=str) for text in texts], **SEARCH
     )
     joined = [pieces.decode_pieces(result.hypotheses[0]) for result in found]
@@ -69,6 +71,29 @@ def test_it_is_read_back_as_the_translator(translator, tmp_path):
     assert copied.about.items() >= LANGUAGES.items()
 
 
+def test_a_translator_of_marian_with_two_models_of_pieces_becomes_one(tmp_path):
+    keras.utils.set_random_seed(3)
+    words = marian.vocabulary()
+    folder = marian.write_folder(tmp_path / "marian", words, marian.transformer(words.pieces))
+    translator = kformer.from_marian(folder)
+    translator.about |= LANGUAGES
+    assert translator.tokenizer.model != translator.target_tokenizer.model
+    package = opened(export_argos_package(translator, tmp_path / "a.argosmodel"), tmp_path / "b")
+    texts = ["der hund schläft .", "meine mutter trinkt 猫 tee", "ein ☃ haus"]
+    answers = answers_of(package / "model", package / "sentencepiece.model", texts)
+    folder = export_ctranslate2(translator, tmp_path / "folder")
+    source, target = (
+        sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{side}.spm"))
+        for side in ("source", "target")
+    )
+    results = ctranslate2.Translator(str(folder)).translate_batch(
+        source.encode(texts, out_type=str), **SEARCH
+    )
+    joined = [target.decode_pieces(result.hypotheses[0]) for result in results]
+    assert answers == [text.replace("▁", " ").replace("_", " ") for text in joined]
+    assert any(answers)
+
+
 def test_sentences_are_split_by_the_package_that_was_chosen(translator, tmp_path):
     model = tmp_path / "de.onnx"
     model.write_bytes(argos_translate.sentence_model())
@@ -92,7 +117,7 @@ def test_argos_translate_installs_it_and_answers_alike(translator, tmp_path):
     command = [sys.executable, argos_translate.__file__, path, tmp_path / "home"]
     output = subprocess.check_output(command, input=json.dumps(texts).encode())
     package = opened(path, tmp_path / "opened")
-    answers = answers_of(package / "model", package / "sentencepiece.model", texts)
+    answers = answers_of(package / "model", package / "sentencepiece.model", texts, "auto")
     assert json.loads(output)["answers"] == [answer.removeprefix(" ") for answer in answers]
 
 
