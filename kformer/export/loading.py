@@ -114,7 +114,21 @@ def local_file(name: str | Path, suffix: str = ".tflite") -> Path:
         if not published.may_be_converted:
             TRANSLATOR.part("model")  # Its error names TensorFlow if that is missing.
 
-    return cached_model(published, keep, check).file(suffix, _converted)
+    return cached_model(published, _kept, check).file(suffix, _converted)
+
+
+def _kept(files, folder):
+    """Writes the model of downloaded files to a folder, and returns what it says about itself."""
+    about = keep(files, folder)
+    if about:
+        return about
+    if (file := folder / "model.tflite").exists():
+        return dict(metadata.read_metadata(file))
+    if (file := folder / "model.keras").exists():
+        from kformer.tasks.keras_file import about_in  # It imports SentencePiece.
+
+        return about_in(file)
+    return {}
 
 
 def _converted(path, new):

@@ -224,6 +224,8 @@ def test_without_tensorflow_a_tflite_file_is_all_that_can_be_loaded(
     assert done.stdout.strip() == toy_translator.translate("a b")
     assert "needs TensorFlow and Keras" in done.stderr
     assert place.paths() == ["/toy.tflite"]  # Nothing that could not be read.
+    [cached] = model_cache.cached_models()
+    assert (cached.facts["source_language"], cached.facts["target_language"]) == ("de", "en")
 
 
 _AT_ONCE = """
@@ -297,7 +299,7 @@ def test_an_archive_of_another_program_is_read_once(where, place, package, monke
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     name = path if where == "path" else f"{place.url}/{path.name}#sha256={digest}"
     assert kformer.from_published(name).translate(SENTENCES) == original.translate(SENTENCES)
-    monkeypatch.setattr("kformer.export.loading.keep", None)
+    monkeypatch.setattr("kformer.export.loading._kept", None)
     assert kformer.from_published(name).about["target_language"] == "en"
     if where == "address":
         assert len(place.paths()) == 1
