@@ -22,8 +22,8 @@ class Team:
     """A pool of up to `size` workers: processes for a large file, otherwise interpreters.
 
     Calls of several threads share the workers: each job has a worker to itself. For a few texts,
-    the main thread runs a large file in this process. In a fork of this process, the team starts
-    workers anew.
+    the main thread runs a large file in this process, unless there are processes already. In a fork
+    of this process, the team starts workers anew.
 
     Args:
         path: `HeldFile`, the `.tflite` file.
@@ -68,10 +68,12 @@ class Team:
                 return function(worker, job)
 
         size = self._size if texts > _FEW else 1
-        if self._large and size == 1 and threading.current_thread() is threading.main_thread():
-            self._compiled = self._compiled or CompiledWorker(self._path)
-            yield from (function(self._compiled, job) for job in jobs)
+        is_main = threading.current_thread() is threading.main_thread()
+        if self._large and size == 1 and is_main and not self._running:
+            worker = self._compiled = self._compiled or CompiledWorker(self._path)
+            yield from (function(worker, job) for job in jobs)
         else:
+            self._compiled = None  # Processes answer from here on, and its memory is theirs.
             yield from in_parallel(run, jobs, size)
 
     @contextlib.contextmanager

@@ -104,10 +104,12 @@ def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(
     monkeypatch.setattr("kformer.pocket.worker_team.ProcessWorker", Noted)
     translator = PocketTranslator(path, workers=2)
     few = translator.translate(toy.SOURCES[:3])
-    assert not started  # The main thread runs few texts itself.
+    assert not started and translator._team._compiled  # The main thread runs few texts itself.
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(translator.translate, toy.SOURCES[:3]).result() == few
-    assert len(started) == 1
+    assert len(started) == 1 and not translator._team._compiled
+    assert translator.translate(toy.SOURCES[:3]) == few
+    assert len(started) == 1 and not translator._team._compiled
     texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
     first = translator.translate(texts)
     assert first[:3] == few
