@@ -25,10 +25,12 @@ from benchmarks.page.contenders import INDEX, Sentences
 HERE = Path(__file__).parent
 TFLITE, SHORTLIST, KERAS = "kformer .tflite int8", "kformer .tflite shortlist", "kformer .keras"
 MODULE, PAGE, RIVAL_PAGE = "kformer module, Node", "kformer page", "bergamot page"
+BATCH = "kformer .tflite shortlist, --batch 16"
 FX, SLIMT = "fxtranslate", "slimt"
 IN_PYTHON = {  # Engine of `benchmarks.firefox.engine`, and its file in the folder of a direction.
     TFLITE: ("kformer", "translator.tflite"),
     SHORTLIST: ("kformer", "shortlist.tflite"),
+    BATCH: ("kformer", "batch.tflite"),
     KERAS: ("kformer", "translator.keras"),
     FX: ("fxtranslate", ""),
     "fxtranslate shortlist": ("fxtranslate shortlist", ""),

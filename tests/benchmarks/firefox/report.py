@@ -4,12 +4,13 @@ from statistics import median, quantiles
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from benchmarks.firefox.contenders import FX, PAGE, RIVAL_PAGE, SLIMT, TFLITE
+from benchmarks.firefox.contenders import BATCH, FX, PAGE, RIVAL_PAGE, SLIMT, TFLITE
 
 MEGABYTE = 1e6
 RATIOS = (  # Of processor time where it is known.
     ("one sentence, processor time", "one_cpu", TFLITE, FX),
     ("bulk, processor time", "bulk_cpu", TFLITE, SLIMT),
+    ("bulk, processor time", "bulk_cpu", BATCH, SLIMT),
     ("start to the first answer", "start", TFLITE, FX),
     ("first answer in Chromium", "start", PAGE, RIVAL_PAGE),
 )

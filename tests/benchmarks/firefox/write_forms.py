@@ -24,6 +24,7 @@ def main():
         "translator.keras": lambda path: kformer.from_bergamot(model, False).save(path),
         "translator.tflite": lambda path: write_tflite(model, path, False),
         "shortlist.tflite": lambda path: write_tflite(model, path, True),
+        "batch.tflite": lambda path: write_tflite(model, path, True, 16),
         "page": lambda path: write_page(folder, path, packages),
         "bergamot": lambda path: write_rival(model, path, False, packages, None),
         "bergamot shortlist": lambda path: write_rival(model, path, True, packages, None),
@@ -35,8 +36,9 @@ def main():
             write[name](folder / name)
 
 
-def write_tflite(model: Path, path: Path, shortlist: bool):
-    export_tflite(kformer.from_bergamot(model, shortlist), path, precision="int8")
+def write_tflite(model: Path, path: Path, shortlist: bool, batch_size: int = 1):
+    translator = kformer.from_bergamot(model, shortlist)
+    export_tflite(translator, path, precision="int8", batch_size=batch_size)
 
 
 def write_page(folder: Path, page: Path, packages: Path):
