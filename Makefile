@@ -11,7 +11,7 @@ PARTS := text serving pocket model decoding imports tasks data runs resuming kin
 	saved_model export cli demos browser guides fuzzing package jax
 PROOFS_text := tests/text tests/inference tests/documents tests/support
 PROOFS_serving := tests/server tests/serving tests/scale
-PROOFS_pocket := tests/pocket
+PROOFS_pocket := tests/pocket tests/identification
 PROOFS_model := tests/model
 PROOFS_decoding := tests/decoding
 PROOFS_imports := tests/imports
@@ -49,7 +49,7 @@ $(error PART must be one of $(PARTS). Received: PART=$(PART))
 endif
 PROVE := $(BIN)/pytest -n 2 --dist worksteal --durations=10 --hypothesis-profile=prove -m "prove or hypothesis"
 
-.PHONY: help demo demo-model test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-firefox bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo demo-model identifier test test-jax prove runtime-wheel release docs notebook bench-train bench-decode bench-translate bench-serve bench-page bench-firefox bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,13 @@ demo: venv  ## Run `kformer demo` in the environment of contributors; it needs n
 demo-model: venv  ## Train the model of `kformer translate demo` again: kformer/pocket/demo.tflite.
 	$(BIN)/kformer demo --output build/demo-model --overwrite
 	PYTHONPATH=tests $(BIN)/python -m support.demo_model build/demo-model/run kformer/pocket/demo.tflite
+
+identifier: venv  ## Train the classifier of `kformer identify` again; CLONES=, a folder of public text.
+	PYTHONPATH=tests $(BIN)/python -m support.identifier_text $(CLONES) build/identifier
+	PYTHONPATH=tests $(BIN)/python -m support.identifier_model build/identifier \
+		build/identifier/first.tflite
+	PYTHONPATH=tests $(BIN)/python -m support.identifier_model build/identifier \
+		kformer/identification/languages.tflite --start build/identifier/identifier.keras --steps 2500
 
 test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" runs one package.
 	$(BIN)/pytest $(if $(ARGS),,-n 2 --dist worksteal) -m "not prove" $(ARGS)

@@ -9,6 +9,7 @@
 - `training`, `export`: from text files to a translator, and on to a server and a phone.
 - `scale`: preparing and translating text of any size, on Apache Beam.
 - `pocket`, `serving`: run a `.tflite` file, and ask a server, without TensorFlow.
+- `identification`: the language of texts.
 - `documents`: web pages, subtitles and other files to segments of text and back.
 - `server`: `kformer serve`, a server of any saved form.
 - `plot`: pictures. `phrasebook`: the built-in corpus. `cli`: the `kformer` command.

@@ -2,6 +2,7 @@ from . import (
     decoding as decoding,
     documents as documents,
     export as export,
+    identification as identification,
     imports as imports,
     inference as inference,
     model as model,
@@ -23,6 +24,7 @@ from .documents.document_report import DocumentTranslation, Unplaced
 from .documents.document_translation import document_segments, translate_document, translate_markup
 from .export.loading import from_published, load
 from .export.route import Route
+from .identification.identifier import Identification, identify
 from .imports.bergamot import from_bergamot
 from .imports.ctranslate2 import from_ctranslate2
 from .imports.fairseq import from_fairseq
@@ -77,6 +79,7 @@ __all__ = [
     "GoldLinks",
     "Greedy",
     "HeadScore",
+    "Identification",
     "LanguageModel",
     "MultiHeadAttention",
     "PositionalEncoding",
@@ -120,6 +123,7 @@ __all__ = [
     "from_opennmt_tf",
     "from_published",
     "from_torch",
+    "identify",
     "load",
     "padding_mask",
     "perplexity",

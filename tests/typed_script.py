@@ -156,6 +156,12 @@ def any_form(translator: kformer.SavedTranslator, texts: list[str]) -> str:
     return assert_type(best.text, str)
 
 
+def identified(texts: list[str]) -> str:
+    assert_type(kformer.identify(texts), list[kformer.Identification])
+    assert_type(kformer.identification.languages(), tuple[str, ...])
+    return kformer.identify("ein bier", ["de", "en"]).language
+
+
 def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(any_form(kformer.load(folder / "any.tflite"), texts), str)
     assert_type(any_form(kformer.demo(), texts), str)

@@ -5,7 +5,7 @@
 - `documents_command`: `translate` of a web page or another document.
 - `translate`, `encode`, `score`, `align`, `evaluate`, `compare`, `tune`, `request`: use
   models. `calibrate`: quality estimates of translations.
-- `serve`: a server of models.
+- `identify`: the language of text. `serve`: a server of models.
 - `export`, `importing`: other forms of a model, and models of others. `models_command`: published
   models in the cache. `publish`: a model for others, on the Hugging Face hub. `export_options`,
   `export_writing`: shared with the demos.

@@ -80,6 +80,12 @@ _COMMANDS = {
     "encode": _Command(
         "encode", _UNDERSTAND, "kformer encode runs/de-en --input text.de --output vectors.npy"
     ),
+    "identify": _Command(
+        "identify",
+        _UNDERSTAND,
+        'kformer identify "Guten Morgen!"\n'
+        "kformer identify --input comments.txt --output languages.tsv",
+    ),
     "split": _Command(
         "split",
         _TRAIN,

@@ -41,6 +41,7 @@ GROUPS = {
         "kformer/serving/README.md",
         "kformer/export/README.md",
         "kformer/pocket/README.md",
+        "kformer/identification/README.md",
         "kformer/export/web/README.md",
         "kformer/export/CTRANSLATE2.md",
     ],

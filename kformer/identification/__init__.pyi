@@ -1,0 +1,3 @@
+from .identifier import Identification, identify, languages
+
+__all__ = ["Identification", "identify", "languages"]
