@@ -34,6 +34,7 @@ from kformer.server.request_bodies import (
 )
 from kformer.server.server_metrics import ServerMetrics
 from kformer.server.server_page import PAGE_FILES, page_file
+from kformer.server.source_detection import detect
 from kformer.server.translated_files import MINUTES, TranslatedFiles
 
 _MOST_FILES = 10  # As many of the largest arrive or are translated, and as many wait for clients.
@@ -319,7 +320,7 @@ class _Server:
     async def _detect(self, request, _facts):
         fields = await self._fields(request, libre_translate.DetectRequest)
         self._limits.check([fields["q"]])
-        return _json(libre_translate.detect(self._models))
+        return _json(await detect(self._models, [fields["q"]]))
 
     async def _health(self, _request, _facts):
         return _json({"status": "ok"})

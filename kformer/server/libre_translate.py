@@ -19,6 +19,7 @@ from kformer.server.hosted_models import HostedModel, without_regions
 from kformer.server.hosted_routes import for_languages, routes
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
+from kformer.server.source_detection import AUTO, source_for
 from kformer.text.language_names import language_name
 
 FORMATS = ("text", "html")
@@ -62,8 +63,9 @@ async def translate(
     form, keep = check_format(fields), _protected(fields.get("protected"))
     number = _alternatives(fields)
     texts, glossary = fields["q"], check_terms(fields)
-    model, languages = _chosen(models, fields)
     several = [texts] if isinstance(texts, str) else texts
+    fields, detected = await _with_source(models, fields, several)
+    model, languages = _chosen(models, fields)
     if form == "html" or keep is not None:
         translations = await documents.markup(
             model, several, languages, kind=form, keep=keep, glossary=glossary
@@ -80,6 +82,8 @@ async def translate(
             [text for text in ranked if text != best][:number]
             for ranked, best in zip(by_text, answers, strict=True)
         ]
+    if detected:
+        answer["detectedLanguage"] = [detected] * len(several)
     if isinstance(texts, str):
         answer = {name: values[0] for name, values in answer.items()}
     return model, answer
@@ -95,6 +99,18 @@ def _alternatives(fields):
             f"Received: alternatives={value!r:.40}.",
         )
     return int(value)
+
+
+async def _with_source(models, fields, texts):
+    """Returns the fields with the language of texts as the source, and how it was detected.
+
+    The second is None if the request names the language.
+    """
+    if fields["source"] != AUTO:
+        return fields, None
+    _, target = without_regions(models, None, fields["target"])
+    source, detected = await source_for(models, texts, target)
+    return {**fields, "source": source}, detected
 
 
 def check_format(fields: dict[str, Any]) -> str:
@@ -148,7 +164,7 @@ def _chosen(models, fields):
     """Returns the model for the languages of a request, and the languages."""
     source, target = without_regions(models, fields["source"], fields["target"])
     model = for_languages(models, source, target)
-    return model, Languages(None if source == "auto" else source, target)
+    return model, Languages(None if source == AUTO else source, target)
 
 
 async def translate_file(
@@ -188,15 +204,6 @@ def languages(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
         {"code": code, "name": language_name(code), "targets": [*known]}
         for code, known in targets.items()
     ]
-
-
-def detect(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
-    """Returns the answer of /detect, which knows nothing of a text but who could have sent it."""
-    codes = {model.source_language for model in models}
-    code = codes.pop()
-    if codes or not code:
-        raise Refusal(501, "This server detects no languages: send `source`.")
-    return [{"language": code, "confidence": 0.0}]
 
 
 def settings(characters: int, needs_key: bool) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from kformer.server.hosted_models import HostedModel, without_regions
 from kformer.server.hosted_routes import for_languages, routes
 from kformer.server.libre_translate import check_format, check_terms
 from kformer.server.refusals import Refusal
+from kformer.server.source_detection import AUTO, source_for
 
 
 class TranslationsRequest(TypedDict):
@@ -49,6 +50,8 @@ async def translations(
     form, glossary = check_format(fields), check_terms(fields)
     languages_of_request = fields.get("source_language"), fields.get("target_language")
     source, target = without_regions(models, *languages_of_request)
+    texts = fields["input"]
+    texts = [texts] if isinstance(texts, str) else texts
     if "model" in fields:
         model = model_named(models, fields["model"])
         if model.kind is not TRANSLATOR:
@@ -57,11 +60,12 @@ async def translations(
                 f"The model must be a translator. Received: {model.name!r}, a {model.kind.words}.",
             )
     elif target:
-        model = for_languages(models, source or "auto", target)
+        if not source:
+            source, _ = await source_for(models, texts, target)
+        model = for_languages(models, source, target)
+        source = None if source == AUTO else source
     else:
         raise Refusal(400, "A request names a model or a target language. Received: neither.")
-    texts = fields["input"]
-    texts = [texts] if isinstance(texts, str) else texts
     if form == "text":
         answers = await model.paragraphs(texts, source, target, glossary)
         data = [*map(_translation, itertools.count(), answers)]
