@@ -11,6 +11,7 @@ from typing import TextIO
 
 import numpy as np
 
+from kformer.identification.identifier import identify, is_other
 from kformer.text.bitexts import numbered_bitext
 from kformer.text.text_files import as_list, read_lines
 from kformer.training.data.dropped_pairs import PairFilter
@@ -19,6 +20,7 @@ from kformer.training.preparation.preparation_options import PreparationOptions
 from kformer.training.preparation.raw_pairs import PairFiles, Pairs, Paths, compared
 
 HEADER = ("file", "line", "reason")
+_LEAST_IDENTIFIED = 20  # Characters; shorter texts may be names.
 
 
 class DroppedTable:
@@ -155,7 +157,15 @@ def _script(character):
     return _HAN.get(first, first).replace("-", " ").split()[0]
 
 
-_RULES = ("blank", "identical", "excluded", "few_letters", "other_script", "too_long")
+_RULES = (
+    "blank",
+    "identical",
+    "excluded",
+    "few_letters",
+    "other_script",
+    "other_language",
+    "too_long",
+)
 
 
 class Cleaning:
@@ -163,8 +173,10 @@ class Cleaning:
 
     "blank": a side has no text. "identical": both sides are the same text. "excluded": a side is
     one of given texts. "few_letters": numbers or symbols instead of words. "other_script": another
-    language, as far as the script shows. "too_long": a side has more bytes than `PairFilter`
-    allows, so that it need not be tokenized; no other rule but "blank" applies then.
+    language, as far as the script shows. "other_language": a side of 20 characters or more
+    is in the language of the options with a probability under a tenth, by `kformer.identify`.
+    "too_long": a side has more bytes than `PairFilter` allows, so that it need not be tokenized; no
+    other rule but "blank" applies then.
 
     Args:
         options: `PreparationOptions`.
@@ -173,7 +185,10 @@ class Cleaning:
 
     def __init__(self, options: PreparationOptions, excluded: Collection[str] = frozenset()):
         self._options, self._excluded = options, excluded
-        self.rules = _RULES if excluded else [rule for rule in _RULES if rule != "excluded"]
+        self._languages = options.source_language, options.target_language
+        unused = {"excluded"} if not excluded else set()
+        unused |= {"other_language"} if not any(self._languages) else set()
+        self.rules = [rule for rule in _RULES if rule not in unused]
         scripts = options.source_script, options.target_script
         self._filter = PairFilter(options.max_length)
         self._letters = [Letters(names.split(",") if names else ()) for names in scripts]
@@ -203,7 +218,23 @@ class Cleaning:
             characters, all_letters, chosen = letters.count(side)
             rules["few_letters"] |= all_letters < self._options.min_letters * characters
             rules["other_script"] |= by_script & (2 * chosen < all_letters)
+        if any(self._languages):
+            # Only the remaining pairs, because identification takes longer than all other rules.
+            remaining = np.select([*rules.values()], [*rules], "") == ""
+            rules["other_language"] = self._other_language(text, remaining)
         return np.select([*rules.values()], [*rules], "")
+
+    def _other_language(self, text, remaining):
+        """Returns which of the remaining pairs have a side in another language: boolean (N,)."""
+        is_foreign = np.zeros(len(remaining), bool)
+        for language, side in zip(self._languages, text, strict=True):
+            if not language:
+                continue
+            long_enough = np.array([len(line) >= _LEAST_IDENTIFIED for line in side], bool)
+            rows = np.flatnonzero(remaining & ~is_foreign & long_enough)
+            answers = identify([side[row] for row in rows])
+            is_foreign[rows] = [is_other(answer, language) for answer in answers]
+        return is_foreign
 
 
 def _has_text(text):

@@ -5,6 +5,7 @@ import functools
 import inspect
 
 from kformer.arguments import check_flag, check_number, check_text
+from kformer.identification.identifier import check_identified
 from kformer.near_names import with_near_fields
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 
@@ -52,6 +53,13 @@ class PreparationOptions:
         check_text,
     )
     target_script: str = _setting("", "The same of the target.", check_text)
+    source_language: str = _setting(
+        "",
+        "Code of the source's language, such as de: pairs whose source kformer identify takes for "
+        "another language are dropped.",
+        check_identified,
+    )
+    target_language: str = _setting("", "The same of the target.", check_identified)
     keep_identical: bool = _setting(
         False, "Keep pairs with the same text on both sides.", check_flag
     )

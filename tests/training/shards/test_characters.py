@@ -55,6 +55,10 @@ def test_another_script_is_unknown():
         Letters(["Klingon"])
 
 
+GERMAN = "gestern sind wir lange durch die alte stadt gelaufen"
+ENGLISH = "yesterday we walked through the old town for a long time"
+
+
 def dropped(pair, **options):
     """The rule that drops a pair, or None."""
     kept, counts = Cleaning(PreparationOptions(**options))(Pairs([pair[0]], [pair[1]]))
@@ -77,6 +81,10 @@ def dropped(pair, **options):
         (("ein haus", "один дом"), {"target_script": "Latin"}, "other_script"),
         (("ein haus", "один дом"), {"source_script": "Latin"}, None),
         (("ein haus", "один дом"), {"target_script": "Latin,Cyrillic"}, None),
+        ((GERMAN, ENGLISH), {"source_language": "de", "target_language": "en"}, None),
+        ((ENGLISH, GERMAN), {"source_language": "de"}, "other_language"),
+        ((GERMAN, GERMAN.upper()), {"target_language": "en"}, "other_language"),
+        ((GERMAN, "Peter Müller"), {"target_language": "en"}, None),
         (("5 + 5", "5 + 5 = 10"), {"target_script": "Latin", "min_letters": 0}, None),
     ],
 )
