@@ -2,6 +2,7 @@
 
 import contextlib
 import enum
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import typer
 import kformer
 from kformer.cli.answered_before import AnsweredBefore, unfinished_answers
 from kformer.cli.terminal.line_streams import one_line
+from kformer.cli.terminal.other_language import remark_on_language
 from kformer.cli.terminal.output_format import warn_of_flags
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.documents.character_sets import check_encoding
@@ -22,6 +24,7 @@ from kformer.serving.errors import printable
 
 PANEL = "Documents, such as page.html"
 _LINES = "lines"
+_SEGMENTS_TO_IDENTIFY = 100
 _SHOWN = 3  # Texts that could not be placed, in the message.
 Kind = enum.StrEnum("Kind", [_LINES, *KINDS])  # type: ignore[misc]  # One member for each kind.
 DocumentKind = Annotated[
@@ -162,6 +165,8 @@ def translate_document(
     check_suffix_of_output(output, input, KINDS[kind])
     with contextlib.ExitStack() as stack:
         translator = load()
+        segments = itertools.islice(_segments(input, kind, settings), _SEGMENTS_TO_IDENTIFY)
+        remark_on_language(translator, [text for _, text in segments])
         if resume_settings is not None:
             part = stack.enter_context(
                 unfinished_answers(output, resume_settings, *filter(None, [settings["tmx"]]))
@@ -190,11 +195,14 @@ class _Flagged:
         self.flags = flags
 
 
+def _segments(input, kind, settings):
+    names = ("keep", "encoding", "column", "source_language", "target_language")
+    return kformer.document_segments(input, kind=kind, **{name: settings[name] for name in names})
+
+
 def _list(input, kind, settings):
     texts = []
-    names = ("keep", "encoding", "column", "source_language", "target_language")
-    chosen = {name: settings[name] for name in names}
-    for line, text in kformer.document_segments(input, kind=kind, **chosen):
+    for line, text in _segments(input, kind, settings):
         texts.append(text)
         typer.echo(f"{line}\t{printable(one_line(text))}")
     characters = sum(map(len, texts))

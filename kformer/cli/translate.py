@@ -5,6 +5,7 @@ import dataclasses
 import enum
 import functools
 import itertools
+import operator
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any
@@ -45,6 +46,7 @@ from kformer.cli.terminal.line_streams import (
     one_source,
     text_in,
 )
+from kformer.cli.terminal.other_language import remarking
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
 from kformer.cli.terminal.paragraph_lines import (
     Paragraphs,
@@ -260,7 +262,9 @@ def _check_goes_with_glossary(**refused):
 
 
 def _load_for_paragraphs(load, options, glossary):
-    return functools.partial(load().split_translations, options=options, glossary=glossary)
+    translator = load()
+    work = functools.partial(translator.split_translations, options=options, glossary=glossary)
+    return remarking(work, translator)
 
 
 def _with_prefixes(lines, input, prefix):
@@ -303,4 +307,4 @@ def _start_search(load, options, format, glossary):
             glossary=glossary,
         )
 
-    return work, _DETAILED if details else None
+    return remarking(work, translator, operator.itemgetter(0)), _DETAILED if details else None
