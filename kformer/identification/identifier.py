@@ -82,7 +82,7 @@ def identify(
 
     Examples:
         >>> import kformer
-        >>> [each.language for each in kformer.identify(["Guten Morgen!", "Доброе утро!", "42"])]
+        >>> [each.language for each in kformer.identify(["Guten Morgen!", "Как у вас дела?", "42"])]
         ['de', 'ru', 'und']
         >>> kformer.identify("Was ist das?", languages=["de", "fr"]).candidates[0][0]
         'de'
