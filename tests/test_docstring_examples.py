@@ -6,10 +6,13 @@ runs in a folder with the files that the guides name; one that asks a server ask
 
 import doctest
 import inspect
+import os
+from pathlib import Path
 
 import pytest
 
 import kformer
+from kformer.imports.published.model_names import published_name
 from support.pretrained import bergamot, fairseq, marian, opennmt, opennmt_tf
 from support.pretrained.marian_npz import spm_vocabulary
 from support.pretrained.sentences import sentences
@@ -63,12 +66,23 @@ def write_opennmt(folder):
     opennmt.write_checkpoint(folder / "model.pt", opennmt.transformer(pieces), (pieces, pieces))
 
 
+def write_published(place):
+    """Fills the cache as if the model had been downloaded."""
+    name = published_name("firefox://de-en")
+    folder = Path(os.environ["KFORMER_HOME"]) / "models" / name.folder
+    folder.mkdir(parents=True)
+    write_bergamot(place)
+    kformer.from_bergamot(place).save(folder / "model.keras")
+    (folder / "facts.json").write_text("{}")
+
+
 PRETRAINED = {  # Folder that an example names -> what writes it, of random weights.
     "opus-mt-de-en": write_marian,
     "firefox-deen": write_bergamot,
     "fairseq-de-en": write_fairseq,
     "opennmt-de-en": write_opennmt,
     "opennmt-tf-de-en": opennmt_tf.write_run,
+    "firefox://de-en": write_published,
 }
 
 
@@ -78,6 +92,7 @@ PRETRAINED = {  # Folder that an example names -> what writes it, of random weig
 )
 def test_an_example_gives_the_answers_that_it_shows(name, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KFORMER_HOME", str(tmp_path / "home"))
     example = EXAMPLES[name]
     if name in TRAINED:
         request.getfixturevalue("demo_folder")

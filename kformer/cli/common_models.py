@@ -66,7 +66,11 @@ def a_file_of(help: str, kind: Callable = typer.Option, suffix: str = ".keras", 
     The command gets a `Path`. The type of the parameter is `ModelPath` where the word `demo` may
     stand for the model in the package, because a `Path` of typer cannot tell it from `./demo`.
     """
-    return kind(help=help, callback=lambda name: _model_paths(name, suffix), **settings)
+
+    def model_paths(name):
+        return _model_paths(name, suffix)
+
+    return kind(help=help, callback=model_paths, **settings)
 
 
 if TYPE_CHECKING:
@@ -202,7 +206,8 @@ def check_has_options(path: Path, ensemble: Any, shortlist: Any, settings: Any, 
     """Refuses options of a search with an export; the arguments are as for `open_model`."""
     if saved_form(path) != "keras":
         choices = {"ensemble": ensemble, "shortlist": shortlist, **more}
-        chosen = [name for name in settings if name != "n_best"]  # Which exports may take.
+        takes_several = saved_form(path) == "tflite"
+        chosen = [name for name in settings if name != "n_best" or not takes_several]
         check_no_options(path, [*chosen, *(name for name, value in choices.items() if value)])
 
 

@@ -8,7 +8,7 @@ import pytest
 from support import toy
 
 MODEL = "translator.tflite"
-RUN = b"    const found = await inTurn(() => this.#signature.run(inputs));\n"
+RUN = b"    let found = await answer(stages, isLong, inputs);\n"
 
 
 def test_it_shows_the_metadata_of_the_file(browser, address, folder):

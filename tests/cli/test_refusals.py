@@ -83,7 +83,6 @@ def test_a_damaged_saved_model_is_named(refused, tmp_path):
     [
         ("--beam-size", 1),
         ("--length-penalty", 1),
-        ("--n-best", 1),
         ("--sample",),
         ("--max-length-ratio", 2),
         ("--prefix", "file"),
@@ -92,6 +91,15 @@ def test_a_damaged_saved_model_is_named(refused, tmp_path):
 def test_an_export_has_its_search_in_it(refused, toy_served, toy_tflite, options):
     for path in (toy_served, toy_tflite):
         assert f"Received: {options[0]} with '{path}'" in refused("translate", path, *options)
+
+
+def test_several_translations_are_of_a_tflite_file_and_not_of_a_saved_model(
+    refused, command, toy_served, toy_tflite
+):
+    options = "--n-best", 2, "--format", "tsv"
+    assert f"Received: --n-best with '{toy_served}'" in refused("translate", toy_served, *options)
+    result = command("translate", toy_tflite, *options, stdin=SENTENCE.encode())
+    assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["1", "1"]
 
 
 def test_no_beam_is_no_search(refused, toy_keras):

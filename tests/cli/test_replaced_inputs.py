@@ -37,7 +37,7 @@ def places(name):
     return [
         parameter
         for parameter in COMMANDS[name]
-        if getattr(parameter.callback, "__name__", "") == "_model_paths"
+        if getattr(parameter.callback, "__name__", "") == "model_paths"
         or "Path" in str(parameter.type_descriptor.annotation)
     ]
 

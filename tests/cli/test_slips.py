@@ -7,6 +7,7 @@ import pytest
 
 import kformer
 from kformer import Translation
+from kformer.inference.facts import ModelFacts
 from support.processes import run_python
 
 BLOCKED = "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
@@ -19,6 +20,7 @@ def translated(monkeypatch):
 
     class Translator:
         target_languages = ()
+        facts = ModelFacts(about={})
 
         def translations(self, texts, options, progress, **_):
             asked.extend(texts)

@@ -23,7 +23,7 @@ OUTPUTS = {
     "ctranslate2",
     "argos",
 }
-_READ_OR_WRITTEN = {"shortlist": "import bergamot"}  # The only command that writes it.
+_READ_OR_WRITTEN = {"shortlist": ("import bergamot", "import published")}  # They write it.
 _REPLACING = ("overwrite", "restart")  # With them, an output folder loses what it holds.
 
 
@@ -41,7 +41,7 @@ class _Place(NamedTuple):
 
 def is_output(command: str, parameter: str) -> bool:
     """Returns whether a command writes to the path of a parameter."""
-    return parameter in OUTPUTS or _READ_OR_WRITTEN.get(parameter) == command
+    return parameter in OUTPUTS or command in _READ_OR_WRITTEN.get(parameter, ())
 
 
 def check_inputs_stay(context: Any):
