@@ -196,7 +196,8 @@ def _unable(do, path, name):
 def search_options(path: Path, changes: dict[str, Any]) -> SearchOptions:
     """Returns the options of a search: the user's `changes`, and otherwise the model's own."""
     if saved_form(path) != "keras":
-        return SearchOptions(**changes)
+        beams = {"beam_size": changes["n_best"]} if "n_best" in changes else {}
+        return SearchOptions(**beams, **changes)
     from kformer.tasks.keras_file import search_defaults_in  # It imports SentencePiece.
 
     return with_defaults(changes, search_defaults_in(path))

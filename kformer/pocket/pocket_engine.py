@@ -72,7 +72,8 @@ class PocketEngine(Engine):
         facts, n_best = self.facts, chosen.get("n_best", 1)
         if n_best == 1 or not facts.choices:
             return facts.options(chosen)
-        options = facts.options({name: chosen[name] for name in chosen if name != "n_best"})
+        together = {"n_best", "beam_size"} if chosen.get("beam_size") == n_best else {"n_best"}
+        options = facts.options({name: chosen[name] for name in chosen if name not in together})
         beams = max(options.beam_size, n_best)
         return dataclasses.replace(options, beam_size=beams, n_best=n_best)
 
