@@ -6,6 +6,7 @@ the model like those of other requests.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -101,12 +102,53 @@ class HostedDocuments:
         finally:
             stop("gone")
 
+    async def texts(self, content: bytes, name: str, most: int) -> list[str]:
+        """Returns the texts of a document from its beginning on, up to so many characters or more.
+
+        If the caller is cancelled, the process that reads it ends.
+        """
+        stop, listener = Stop(), _Listener(most)
+        job = DocumentJob(content, name, None, listener.facts)
+        threads = self._document_threads
+
+        def read():
+            with contextlib.suppress(_Heard):
+                self._workers.translate(job, listener, stop)
+
+        try:
+            await asyncio.get_running_loop().run_in_executor(threads, read)
+        finally:
+            stop("gone")
+        return listener.heard
+
     async def _in_thread(self, threads, function, model, languages):
         translator = WaitingTranslator(model, languages, self._portion, self._characters)
         try:
             return await asyncio.get_running_loop().run_in_executor(threads, function, translator)
         finally:
             translator.close()
+
+
+class _Heard(Exception):
+    """A listener has heard enough of a document."""
+
+
+class _Listener:
+    """Stands for a translator: keeps the first texts of a document, and translates none."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self.heard: list[str] = []
+        self.facts = ModelFacts(about={})
+
+    def split_translations(
+        self, texts: Sequence[str], glossary: Glossary | None = None, **_languages: Any
+    ) -> list[SplitTranslation]:
+        """Returns the texts themselves."""
+        self.heard += texts
+        if sum(map(len, self.heard)) >= self._most:
+            raise _Heard
+        return [SplitTranslation(text, (), ()) for text in texts]
 
 
 class WaitingTranslator:

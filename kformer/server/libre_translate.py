@@ -19,7 +19,7 @@ from kformer.server.hosted_models import HostedModel, without_regions
 from kformer.server.hosted_routes import for_languages, routes
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
-from kformer.server.source_detection import AUTO, source_for
+from kformer.server.source_detection import AUTO, MOST_CHARACTERS, source_for
 from kformer.text.language_names import language_name
 
 FORMATS = ("text", "html")
@@ -174,9 +174,12 @@ async def translate_file(
     file: NamedFile,
 ) -> tuple[HostedModel, NamedFile, DocumentTranslation]:
     """Returns the model that answers a request of /translate_file, the new file and its report."""
-    model, languages = _chosen(models, fields)
     path = PurePosixPath(file.name.replace("\\", "/"))
     document_kind(path.name)
+    if fields["source"] == AUTO:
+        texts = await documents.texts(file.content, path.name, MOST_CHARACTERS)
+        fields, _ = await _with_source(models, fields, texts)
+    model, languages = _chosen(models, fields)
     content, report = await documents.document(
         model, file.content, path.name, languages, check_terms(fields)
     )

@@ -10,7 +10,7 @@ from kformer.server.hosted_models import HostedModel
 from kformer.server.hosted_routes import routes
 
 AUTO = "auto"
-_MOST_CHARACTERS = 3000  # Of a request; more would tell no more.
+MOST_CHARACTERS = 3000  # Of a request; more would tell no more.
 # Codes that models have for languages that `kformer.identify` calls otherwise.
 _IDENTIFIED_AS = {
     "no": ("nb", "nn"),
@@ -59,7 +59,7 @@ async def source_for(
 
 
 async def _identify(texts, possible):
-    text = "\n".join(texts)[:_MOST_CHARACTERS]
+    text = "\n".join(texts)[:MOST_CHARACTERS]
     return await asyncio.to_thread(kformer.identify, text, possible)
 
 

@@ -5,6 +5,8 @@ import asyncio
 import pytest
 
 from kformer.server import libre_translate, openai_style
+from kformer.server.hosted_documents import HostedDocuments
+from kformer.server.request_bodies import NamedFile
 from kformer.server.source_detection import detect, source_for
 from server.test_hosted_documents import hosted
 
@@ -103,3 +105,24 @@ def test_models_that_do_not_know_their_languages_take_any_text():
     [unnamed] = models("de-en")
     unnamed.about, unnamed.target_language = {}, None
     assert asyncio.run(source_for([unnamed], [FRENCH], "en"))[0] == "auto"
+
+
+def test_a_file_goes_to_the_model_of_its_language():
+    async def answer(text):
+        served = models(*SERVED)
+        for each in served:
+            each.start(10_000)
+        documents = HostedDocuments(1_000, 100_000, 60)
+        content = f"<h1>1.</h1><p>{text}</p>".encode() + f"<p>{ENGLISH}</p>".encode() * 80
+        try:
+            fields = {"source": "auto", "target": "en"}
+            file = NamedFile("page.html", content)
+            model, file, _ = await libre_translate.translate_file(served, documents, fields, file)
+        finally:
+            documents.close()
+        return model.name, file.content.decode()
+
+    for text, source in ((GERMAN * 40, "de"), (FRENCH * 40, "fr")):
+        name, content = asyncio.run(answer(text))
+        assert name == f"{source}-en"
+        assert content.lower().count(f"<p>{source}: ") == 81  # All of it.
