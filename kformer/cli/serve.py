@@ -95,13 +95,14 @@ def serve(
     secrets = _keys(keys)
     import uvicorn
 
+    from kformer.imports.published.downloads import told_by
     from kformer.server import RequestLimits, create_app
     from kformer.server import host as load_models
     from kformer.server.http_protocol import protocol_with_deadline
 
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
-        with streams.quiet():  # The log has only lines of JSON.
+        with streams.quiet() as say, told_by(say):  # Libraries write no line into the log.
             hosted = load_models(models, glossary or (), languages or ())
         limits = RequestLimits(
             max_characters, max_texts, max_waiting, seconds, max_file_bytes, document_seconds
