@@ -71,7 +71,7 @@ def test_it_is_in_every_form_and_shown(tmp_path, command):
     path = tmp_path / "a.keras"
     kformer.from_marian(folder).save(path)
     translator = kformer.load(path)
-    about = {"single_sentences": True, "reads_capitals": False, **ABOUT}
+    about = {"single_sentences": True, "reads_capitals": False, "scripts": ["Latin"], **ABOUT}
     assert translator.about == translator.copy().about == about
     assert translator.into("fra").about == {**about, "target_language": "fra"}
     version = export_saved_model(translator, tmp_path / "served")
