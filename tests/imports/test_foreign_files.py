@@ -117,12 +117,7 @@ def test_a_package_of_argos_translate_is_a_folder_of_ctranslate2(tmp_path):
     original = kformer.from_marian(
         marian.write_folder(tmp_path / "a", WORDS, marian.transformer(WORDS.pieces))
     )
-    (tmp_path / "en_de").mkdir()
-    model = ctranslate2.write_folder(original, tmp_path / "en_de" / "model")
-    (model / "source.spm").rename(tmp_path / "en_de" / "sentencepiece.model")
-    (model / "target.spm").unlink()
-    facts = {"from_code": "en", "to_code": "de", "package_version": "1.9"}
-    (tmp_path / "en_de" / "metadata.json").write_text(json.dumps(facts))
+    facts = ctranslate2.write_argos_folder(original, tmp_path / "en_de", "en", "de")
     found = kformer.from_ctranslate2(tmp_path / "en_de")
     assert (found.about["source_language"], found.about["target_language"]) == ("en", "de")
     rows = found.source_rows(["der hund schläft ."])

@@ -262,12 +262,7 @@ def package(tmp_path_factory):
     words = marian.vocabulary()
     network = marian.transformer(words.pieces)
     original = kformer.from_marian(marian.write_folder(folder / "a", words, network))
-    (folder / "de_en").mkdir()
-    model = ctranslate2.write_folder(original, folder / "de_en" / "model")
-    (model / "source.spm").rename(folder / "de_en" / "sentencepiece.model")
-    (model / "target.spm").unlink()
-    facts = {"from_code": "de", "to_code": "en", "package_version": "1.9"}
-    (folder / "de_en" / "metadata.json").write_text(json.dumps(facts))
+    ctranslate2.write_argos_folder(original, folder / "de_en", "de", "en")
     path = folder / "translate-de_en-1_9.argosmodel"
     with zipfile.ZipFile(path, "w") as archive:
         for file in sorted((folder / "de_en").rglob("*")):

@@ -212,3 +212,14 @@ def _rounded(variables, dtype, scale=None):
             rounded = np.rint(array * (by[:, None] if by.ndim else by))
             found[name], found[f"{name}_scale"] = rounded.astype(dtype), by
     return found
+
+
+def write_argos_folder(translator, folder, source, target):
+    """Writes the unpacked package of Argos Translate; returns the facts in its metadata.json."""
+    folder.mkdir()
+    model = write_folder(translator, folder / "model")
+    (model / "source.spm").rename(folder / "sentencepiece.model")
+    (model / "target.spm").unlink()
+    facts = {"from_code": source, "to_code": target, "package_version": "1.9"}
+    (folder / "metadata.json").write_text(json.dumps(facts))
+    return facts
