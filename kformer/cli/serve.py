@@ -16,6 +16,7 @@ from kformer.cli.terminal import streams
 
 _GRACE = 30  # Seconds that open requests have when the server ends.
 _HEADERS = 65_536  # Bytes of the headers of a request, at most.
+_NAMES = 20  # Of models, that it says it serves.
 _IDLE = 30  # Seconds after which a connection without a request is closed.
 
 
@@ -26,7 +27,8 @@ def serve(
             metavar="MODEL...",
             help="Saved forms: .tflite or .keras files, SavedModels, folders of runs; demo is the "
             "small model in the package. NAME=PATH gives one a name; by default it is the pair of "
-            "languages, such as de-en.",
+            "languages, such as de-en. A folder stands for all saved forms in it, by the names of "
+            "their files; each is loaded when it is used.",
         ),
     ],
     host: Annotated[
@@ -84,6 +86,14 @@ def serve(
     connections: Annotated[
         int, typer.Option(help="Maximum number of open connections.", min=1)
     ] = 1_000,
+    max_memory: Annotated[
+        int | None,
+        typer.Option(
+            help="Megabytes of memory over which the least used models are unloaded, until they "
+            "are used again; by default all stay.",
+            min=1,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log requests.")] = False,
 ):
     """Serve translators over HTTP: a web page, and the APIs of LibreTranslate and others.
@@ -99,15 +109,22 @@ def serve(
     from kformer.server import RequestLimits, create_app
     from kformer.server import host as load_models
     from kformer.server.http_protocol import protocol_with_deadline
+    from kformer.server.server_metrics import write_line
 
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
+        log = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="replace")
         with streams.quiet() as say, told_by(say):  # Libraries write no line into the log.
-            hosted = load_models(models, glossary or (), languages or ())
+            hosted = load_models(
+                models,
+                glossary or (),
+                languages or (),
+                max_memory=max_memory and max_memory * 1_000_000,
+                say=lambda message: write_line(log, message=message),
+            )
         limits = RequestLimits(
             max_characters, max_texts, max_waiting, seconds, max_file_bytes, document_seconds
         )
-        log = None if quiet else sys.stderr
         address, bound = listener.getsockname()[:2]
         app = create_app(
             hosted,
@@ -115,7 +132,7 @@ def serve(
             keys=secrets,
             origins=origin or (),
             is_local=ipaddress.ip_address(address).is_loopback,
-            log=log,
+            log=None if quiet else log,
         )
         config = uvicorn.Config(
             app,
@@ -137,7 +154,8 @@ def serve(
             signal.signal(number, signal.SIG_IGN)
         listener.listen(2048)
         shown = f"[{address}]" if ":" in address else address
-        names = ", ".join(model.name for model in hosted)
+        names = ", ".join(model.name for model in hosted[:_NAMES])
+        names += f" and {len(hosted) - _NAMES} more" if len(hosted) > _NAMES else ""
         typer.echo(f"Serving {names} at http://{shown}:{bound}")
         for model in hosted:
             if model.lacks_languages:

@@ -20,6 +20,7 @@ from kformer.server import libre_translate, openai_style, predict_api
 from kformer.server.arriving_bodies import ArrivingBodies
 from kformer.server.endpoint import Endpoint, Strangers
 from kformer.server.hosted_documents import HostedDocuments
+from kformer.server.hosted_files import HostedModels
 from kformer.server.hosted_models import HostedModel
 from kformer.server.openapi import openapi_document
 from kformer.server.refusals import Refusal
@@ -39,6 +40,7 @@ from kformer.server.translated_files import MINUTES, TranslatedFiles
 
 _MOST_FILES = 10  # As many of the largest arrive or are translated, and as many wait for clients.
 _MOST_UNKNOWN = 2  # As many of the largest arrive from clients who have not shown their keys.
+_FOLLOW_SECONDS = 1.0  # Between two looks at the files of the models.
 _FORM_BYTES = 20_000  # Of a form, beside its file.
 _OF_PROXIES = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto")
 _BYTES_PER_SECOND = 100_000  # Of a file that arrives.
@@ -156,7 +158,8 @@ class _Server:
     """The answers to all requests."""
 
     def __init__(self, models, limits, strangers, log):
-        self._models, self._limits, self._strangers = list(models), limits, strangers
+        self._models = models if isinstance(models, HostedModels) else list(models)
+        self._limits, self._strangers = limits, strangers
         self._keys = strangers.keys
         self._documents = HostedDocuments(
             limits.characters, limits.file_bytes, limits.document_seconds
@@ -166,16 +169,32 @@ class _Server:
         # Of requests without a key in their heads, where one is needed.
         self._unknown = ArrivingBodies(_MOST_UNKNOWN * max(most, limits.body_bytes))
         self._translated = TranslatedFiles(_MOST_FILES * limits.file_bytes)
-        self._metrics = ServerMetrics(lambda: sum(model.waiting for model in self._models), log)
+        self._metrics = ServerMetrics(self._models, log)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app):
         """Starts the queues of the models, and waits for them at the end."""
         for model in self._models:
             model.start(self._limits.waiting)
+        follow = asyncio.ensure_future(self._follow_files())
         yield
+        follow.cancel()
         self._documents.close()
         await asyncio.gather(*(model.stop() for model in self._models))
+
+    async def _follow_files(self):
+        """Has the models be what their files hold, for good."""
+        while isinstance(self._models, HostedModels):
+            await asyncio.sleep(_FOLLOW_SECONDS)
+            earlier = [*self._models]
+            models = await asyncio.to_thread(self._models.changed)
+            new = [model for model in models if model not in earlier]
+            for model in new:
+                model.start(self._limits.waiting)
+            self._models[:] = models
+            for model in earlier:
+                if model not in models and model.held:
+                    await asyncio.to_thread(model.held.replace)
 
     def routes(self):
         """Returns the routes, which `openapi_document` describes."""
@@ -323,7 +342,10 @@ class _Server:
         return _json(await detect(self._models, [fields["q"]]))
 
     async def _health(self, _request, _facts):
-        return _json({"status": "ok"})
+        held = [model.held for model in self._models if model.held]
+        loading = [each.name for each in held if each.is_loading]
+        loaded = sum(each.model is not None for each in held)
+        return _json({"status": "ok", "models": len(held), "loaded": loaded, "loading": loading})
 
     async def _openapi(self, _request, _facts):
         names = [model.name for model in self._models]

@@ -27,6 +27,7 @@ class Batcher:
         batch_size: Maximum number of rows of a call.
         calls: Maximum number of calls at the same time.
         capacity: Maximum number of characters that wait or are being answered.
+        waited: Called with the seconds that a row has waited, for each row.
     """
 
     def __init__(
@@ -35,8 +36,9 @@ class Batcher:
         batch_size: int,
         calls: int,
         capacity: int,
+        waited: Callable[[float], object] = lambda _seconds: None,
     ):
-        self._answer = answer
+        self._answer, self._waited = answer, waited
         self._batch_size, self._calls, self._capacity = batch_size, calls, capacity
         self._requests: collections.deque[_Request] = collections.deque()
         self._threads = ThreadPoolExecutor(calls, "kformer-model")
@@ -106,6 +108,8 @@ class Batcher:
         requests = {request for request, _ in batch}
         rows = [request.rows[i] for request, i in batch]
         began = time.monotonic()
+        for request, _ in batch:
+            self._waited(began - request.arrived)
         try:
             answers = await self._call(rows, batch[0][0].key)
         except Exception as error:
@@ -130,7 +134,7 @@ class _Request:
     """The rows of a request, and the future of their answers."""
 
     def __init__(self, rows: Sequence[tuple[str, ...]], key: Hashable):
-        self.rows, self.key = rows, key
+        self.rows, self.key, self.arrived = rows, key, time.monotonic()
         self.waiting = collections.deque(enumerate(rows))
         self.characters = sum(map(_cost, rows))
         self.answers: asyncio.Future[list] = asyncio.get_running_loop().create_future()

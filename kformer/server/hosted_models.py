@@ -14,6 +14,7 @@ from kformer.inference.zero_shot import ZERO_SHOT, is_zero_shot
 from kformer.kinds import TRANSLATOR, Kind
 from kformer.server.batcher import Batcher
 from kformer.server.hosted_signatures import HostedSignature
+from kformer.server.model_memory import HeldModel, ModelCounts
 from kformer.server.refusals import Refusal
 from kformer.serving.request_rows import read_best
 from kformer.text.language_names import known_code
@@ -46,6 +47,9 @@ class HostedModel:
         examples: Texts to try, of a `.tflite` file.
         version: Number of the folder that was loaded, of a SavedModel; else 1.
         created: When the file was written, in seconds since 1970.
+        is_of_folder: Whether it is served because it is in a folder.
+        held: The model itself, which is loaded when it is used; None for a route.
+        counts: `ModelCounts` of all models that had its name.
 
     Examples:
         >>> from kformer.server import host
@@ -71,6 +75,9 @@ class HostedModel:
     examples: tuple[str, ...] = ()
     version: int = 1
     created: int = 0
+    is_of_folder: bool = False
+    held: HeldModel | None = None
+    counts: ModelCounts = dataclasses.field(default_factory=ModelCounts)
     _queue: Batcher | None = None
 
     @property
@@ -126,7 +133,7 @@ class HostedModel:
             inputs = self.signatures[signature].inputs
             return self.signatures[signature].answer(dict(zip(inputs, columns, strict=True)))
 
-        self._queue = Batcher(answer, self.batch_size, self.calls, capacity)
+        self._queue = Batcher(answer, self.batch_size, self.calls, capacity, self.counts.waited)
 
     async def stop(self):
         """Waits for the calls that have started."""

@@ -3,11 +3,19 @@
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import IO, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    SummaryMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from kformer.server.hosted_models import HostedModel
 
 _SECONDS = (
     0.005,
@@ -30,11 +38,11 @@ class ServerMetrics:
     """Numbers of requests, sentences and characters, and the time of the requests.
 
     Args:
-        waiting: Returns the number of characters that wait or are being answered.
+        models: The models of the server, which may become others.
         log: Where a line of JSON is written for each request; None for no log.
     """
 
-    def __init__(self, waiting: Callable[[], float], log: IO[str] | None = sys.stderr):
+    def __init__(self, models: Sequence[HostedModel], log: IO[str] | None = sys.stderr):
         self._registry = CollectorRegistry()
         here: dict[str, Any] = {"registry": self._registry}
         self._requests = Counter(
@@ -51,9 +59,10 @@ class ServerMetrics:
             "kformer_characters", "Characters of answered texts.", ["model"], **here
         )
         Gauge("kformer_waiting_characters", "Characters in the queues.", **here).set_function(
-            waiting
+            lambda: sum(model.waiting for model in models)
         )
         self._open = Gauge("kformer_requests_open", "Requests that are being answered.", **here)
+        self._registry.register(_OfModels(models))
         self._log = log
 
     def text(self) -> bytes:
@@ -77,13 +86,63 @@ class ServerMetrics:
         self._open.dec()
         self._requests.labels(route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
-        if self._log:
-            line = {
-                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                "route": route,
-                "status": status,
-                "milliseconds": round(1000 * seconds, 1),
-                **facts,
-            }
-            self._log.write(json.dumps(line, ensure_ascii=False) + "\n")
-            self._log.flush()
+        facts = {"milliseconds": round(1000 * seconds, 1), **facts}
+        write_line(self._log, route=route, status=status, **facts)
+
+
+class _OfModels(Collector):
+    """Collects the numbers of each model."""
+
+    def __init__(self, models: Sequence[HostedModel]):
+        self._models = models
+
+    def collect(self):
+        """Yields each metric, with the models by name."""
+        models = [model for model in self._models if model.held]
+        for name, text, kind, value in _BY_MODEL:
+            metric = kind(f"kformer_model_{name}", text, labels=["model"])
+            for model in models:
+                metric.add_metric([model.name], **value(model))
+            yield metric
+
+
+_BY_MODEL = (
+    (
+        "waiting_characters",
+        "Characters in the queue of a model.",
+        GaugeMetricFamily,
+        lambda model: {"value": model.waiting},
+    ),
+    (
+        "wait_seconds",
+        "Time in the queue of each text.",
+        SummaryMetricFamily,
+        lambda model: {"count_value": model.counts.rows, "sum_value": model.counts.seconds},
+    ),
+    (
+        "loads",
+        "How often a model was loaded.",
+        CounterMetricFamily,
+        lambda model: {"value": model.counts.loads},
+    ),
+    (
+        "unloads",
+        "How often a model was unloaded.",
+        CounterMetricFamily,
+        lambda model: {"value": model.counts.unloads},
+    ),
+    (
+        "loaded",
+        "Whether a model is loaded.",
+        GaugeMetricFamily,
+        lambda model: {"value": model.held.model is not None},
+    ),
+)
+
+
+def write_line(log: IO[str] | None, **facts: Any):
+    """Writes a line of JSON with the time and some facts to a log, unless that is None."""
+    if log:
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **facts}
+        log.write(json.dumps(line, ensure_ascii=False) + "\n")
+        log.flush()
