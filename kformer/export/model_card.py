@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, kind_named, known_kind
+from kformer.text.language_names import direction_codes
 
 CARD = "MODEL_CARD.md"
 _TASKS = {  # The hub's names of what a model does.
@@ -83,7 +84,7 @@ def _front_matter(kind, facts):
 
 def _languages(facts):
     """Returns the codes of all languages, the sources first."""
-    pairs = [direction.split("-") for direction in facts.get("directions", ())]
+    pairs = [*map(direction_codes, facts.get("directions", ()))]
     sources = [facts.get("source_language"), *(pair[0] for pair in pairs)]
     targets = [facts.get("target_language")]
     if targets == [None]:

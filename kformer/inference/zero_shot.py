@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterable
 
 from kformer.arguments import stacklevel_of_user
+from kformer.text.language_names import direction_codes
 
 ZERO_SHOT = "zero-shot"  # The flag of such a translation.
 
@@ -49,8 +50,8 @@ def facts_of(directions: Iterable[str], target_language: str | None = None) -> d
         target_language: The only target language, of which the other directions are left out; None
             for all.
     """
-    kept = [name for name in directions if target_language in (None, name.split("-")[1])]
-    sources = {name.split("-")[0] for name in kept}
+    kept = [name for name in directions if target_language in (None, direction_codes(name)[1])]
+    sources = {direction_codes(name)[0] for name in kept}
     return {"directions": kept} | ({"source_language": sources.pop()} if len(sources) == 1 else {})
 
 
@@ -61,8 +62,7 @@ def zero_shot_directions(directions: Iterable[str]) -> list[str]:
     """
     directions = [*directions]
     sources, targets = (
-        [*dict.fromkeys(codes)]
-        for codes in zip(*(name.split("-") for name in directions), strict=True)
+        [*dict.fromkeys(codes)] for codes in zip(*map(direction_codes, directions), strict=True)
     )
     pairs = (f"{source}-{target}" for source in sources for target in targets if source != target)
     return [pair for pair in pairs if pair not in directions]

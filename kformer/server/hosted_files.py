@@ -25,6 +25,7 @@ from kformer.server.hosted_signatures import (
 from kformer.server.model_memory import HeldModel, ModelCounts, ModelMemory
 from kformer.server.refusals import Refusal
 from kformer.tasks.run_file import model_file
+from kformer.text.language_names import direction_codes
 
 _EXAMPLES = 3  # Texts to try that the page shows.
 
@@ -178,18 +179,18 @@ class HostedModels(list[HostedModel]):
 
 def _name_languages(models, named_pair):
     name, _, pair = named_pair.rpartition("=")
-    codes = pair.split("-")
+    source, target = direction_codes(pair)
     unknown = [each for each in models.values() if each.lacks_languages]
     takers = [each for each in unknown if name in ("", each.name)]
-    if len(takers) != 1 or len(codes) != 2 or not all(code.isalpha() for code in codes):
+    if len(takers) != 1:
         names = ", ".join(each.name for each in unknown)
         raise ValueError(
-            "Languages are two codes, NAME=de-en, of a translator that has none: here "
+            "Languages are named, as NAME=de-en, of a translator that has none: here "
             f"{names or 'all have theirs'}. Received: {named_pair!r}."
         )
     [hosted] = takers
-    hosted.about = {**hosted.about, "source_language": codes[0]}
-    hosted.target_language = codes[1]
+    hosted.about = {**hosted.about, "source_language": source}
+    hosted.target_language = target
 
 
 def _add_glossary(models, path):

@@ -17,7 +17,7 @@ from kformer.server.hosted_signatures import HostedSignature
 from kformer.server.model_memory import HeldModel, ModelCounts
 from kformer.server.refusals import Refusal
 from kformer.serving.request_rows import read_best
-from kformer.text.language_names import known_code
+from kformer.text.language_names import direction_codes, known_code
 
 _ALIGNMENT = object()  # Stands in the queue for a signature, of which none is public.
 _LONG = 2_000  # Characters that are split into sentences in a thread of their own.
@@ -97,7 +97,7 @@ class HostedModel:
         For a model of one source language also those that are known without its training.
         """
         if trained := self.about.get("directions"):
-            return [tuple(name.split("-")) for name in trained]
+            return [*map(direction_codes, trained)]
         if self.source_language is None:
             return []
         return [(self.source_language, target) for target in self.target_languages]

@@ -1,12 +1,13 @@
 // Shows how a program asks the server.
 
+import { codesOf } from "./directions.js";
 import { keptKey } from "./server-key.js";
 
 const element = (id) => document.getElementById(id);
 
 /** Shows a command that translates an example. */
 export function offerApi({ source_language: source, target_languages: targets, directions, examples }) {
-  const [from, to] = directions[0]?.split("-") ?? [source, targets[0]];
+  const [from, to] = directions[0] ? codesOf(directions[0]) : [source, targets[0]];
   const [example] = [...examples].sort((one, other) => one.length - other.length);
   const fields = { q: example ?? "...", source: from ?? "auto", target: to ?? "en" };
   const body = JSON.stringify(fields, null, 1).replace(/\n ?/g, " ").replace("{ ", "{").replace(" }", "}");

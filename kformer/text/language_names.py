@@ -31,8 +31,22 @@ _ALIKE = (  # "pb" and "zt" are LibreTranslate's.
     ("id", "in"),
     ("tl", "fil"),
 )
+# A code, perhaps with a script and a region: "de", "zh-Hans", "pt-BR"; in training, "pt_BR".
+_CODE = r"\w+(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?"
+_DIRECTION = re.compile(f"({_CODE})-({_CODE})")
 # A language, perhaps with a region, in any case: "pt", "pt-BR", "pt_br", "es-419".
 _REGION = re.compile("([a-zA-Z]{2,3})(?:[-_](?:[a-zA-Z]{2}|[0-9]{3}))?")
+
+
+def direction_codes(direction: str) -> tuple[str, str]:
+    """Returns the codes of source and target: "zh-Hans" and "en" of "zh-Hans-en"."""
+    match = _DIRECTION.fullmatch(direction)
+    if not match:
+        raise ValueError(
+            "A direction is two codes with a hyphen between, such as de-en or zh-Hans-pt-BR. "
+            f"Received: {direction!r}."
+        )
+    return match[1], match[2]
 
 
 def language_name(code: str) -> str:

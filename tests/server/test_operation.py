@@ -156,9 +156,12 @@ def test_languages_are_named_for_a_translator_that_does_not_know_them():
         for_languages([models["a"]], "de", "fr")
     _name_languages(models, "fr-es")  # Of the only one that is left.
     assert for_languages(models.values(), "fr", "es") is models["b"]
-    for pair in ("a=de-en", "de-en", "b=de", "c=de-en"):
-        with pytest.raises(ValueError, match=f"Received: '{pair}'"):
+    for pair in ("a=de-en", "de-en", "b=de", "b=de-en-fr", "c=de-en"):
+        with pytest.raises(ValueError, match=f"Received: '({pair}|{pair[2:]})'"):
             _name_languages(unnamed("b", "d"), pair)
+    models = unnamed("a")
+    _name_languages(models, "zh-Hans-pt-BR")
+    assert models["a"].directions == [("zh-Hans", "pt-BR")]
 
 
 def test_tensorflow_is_not_loaded_for_a_file(api):

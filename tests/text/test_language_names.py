@@ -2,7 +2,7 @@
 
 import pytest
 
-from kformer.text.language_names import _NAME_OF, known_code, language_name
+from kformer.text.language_names import _NAME_OF, direction_codes, known_code, language_name
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,16 @@ from kformer.text.language_names import _NAME_OF, known_code, language_name
 )
 def test_a_code_leads_to_the_known_one_of_its_language(code, known, expected):
     assert known_code(code, known) == expected
+
+
+def test_a_direction_is_divided_between_its_codes():
+    codes = ("de", "zh-Hans", "pt-BR", "pt_BR", "sr-Latn-RS", "es-419", "EN", "fil")
+    for source in codes:
+        for target in codes:
+            assert direction_codes(f"{source}-{target}") == (source, target)
+    for wrong in ("de", "de-", "-en", "de-en-fr", "de en"):
+        with pytest.raises(ValueError, match=f"Received: '{wrong}'"):
+            direction_codes(wrong)
 
 
 def test_a_language_has_the_name_that_unicode_gives_it():

@@ -2,6 +2,15 @@
 
 import { messageOf, nameOfLanguage } from "./messages.js";
 
+// Two codes, perhaps with a script and a region, as "zh-Hans-en" and "pt-BR-de".
+const CODE = "\\w+(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?";
+const DIRECTION = new RegExp(`^(${CODE})-(${CODE})$`);
+
+/** Returns the codes of source and target of a direction. */
+export function codesOf(direction) {
+  return DIRECTION.exec(direction)?.slice(1) ?? direction.split("-", 2);
+}
+
 /**
  * Returns the directions to choose from, the trained ones first.
  * @param {Object} metadata - `target_languages` are codes, or an object with codes as its keys;
@@ -12,7 +21,7 @@ export function directionsOf({ source_language, target_language, target_language
   const source = source_language ?? null;
   const codes = Array.isArray(target_languages) ? target_languages : Object.keys(target_languages ?? {});
   const targets = codes.length ? codes : [target_language ?? null];
-  const trained = (directions ?? []).map((name) => name.split("-"));
+  const trained = (directions ?? []).map(codesOf);
   if (!trained.length) return targets.map((target) => ({ source, target, isTrained: true }));
   const sources = [...new Set(trained.map(([code]) => code))];
   const others = sources
