@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kformer.kinds import TRANSLATOR
 from kformer.server import libre_translate, openai_style, predict_api
@@ -148,10 +149,22 @@ def create_app(
     ]
     return Starlette(
         routes=server.routes(),
-        middleware=allowed if origins else [],
+        middleware=[Middleware(_OneSlash), *(allowed if origins else [])],
         exception_handlers={404: server.unknown().response},
         lifespan=server.lifespan,
     )
+
+
+class _OneSlash:
+    """Reads "//translate" as "/translate": so ask clients whose base address ends with a slash."""
+
+    def __init__(self, app: ASGIApp):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send):
+        if scope["type"] == "http" and scope["path"].startswith("//"):
+            scope = {**scope, "path": "/" + scope["path"].lstrip("/")}
+        await self._app(scope, receive, send)
 
 
 class _Server:
@@ -206,9 +219,12 @@ class _Server:
         versions = (f"{name}/versions/{{version}}", f"{name}/labels/{{label}}")
         return [
             self._route("GET", "/health", self._health, needs_key=False),
-            self._route("GET", "/openapi.json", self._openapi, needs_key=False),
+            *(
+                self._route("GET", path, self._openapi, needs_key=False)
+                for path in ("/openapi.json", "/spec")  # The second is LibreTranslate's.
+            ),
             self._route("GET", "/metrics", self._metrics_text),
-            self._route("GET", "/languages", self._languages),
+            self._route("GET", "/languages", self._languages, needs_key=False),
             self._route("GET", "/frontend/settings", self._settings, needs_key=False),
             self._route("POST", "/detect", self._detect, usage=_usage(q="...")),
             self._route("POST", "/translate", self._translate, usage=_usage(q="...", **languages)),
@@ -251,8 +267,7 @@ class _Server:
         with self._unknown.place() as place:
             most, place = limits.body_bytes, None if is_known else place
             body = await read_body(request, most, limits.seconds, place)
-        content_type = request.headers.get("content-type", "") if may_be_form else ""
-        fields = fields_of(body, content_type, schema)
+        fields = await fields_of(request, body, schema, may_be_form)
         if "api_key" in schema.__annotations__:
             check_key(self._keys, request, fields.get("api_key"))
         return fields
@@ -275,9 +290,8 @@ class _Server:
         is_known = has_key(self._keys, request)
         with (self._arriving if is_known else self._unknown).place() as place:
             body = await read_body(request, most, seconds, place)
-            content_type = request.headers.get("content-type", "")
             schema = libre_translate.TranslateFileRequest
-            fields, file = await form_with_file(body, content_type, schema)
+            fields, file = await form_with_file(request, body, schema)
             check_key(self._keys, request, fields.get("api_key"))
             self._limits.check([], libre_translate.terms_in(fields))
             del body
@@ -294,11 +308,11 @@ class _Server:
 
     async def _download(self, request, _facts):
         token = request.path_params["name"].partition(".")[0]
-        file = self._translated.take(token)
+        file = self._translated.get(token)
         if file is None:
             raise Refusal(
                 404,
-                f"A translated file can be fetched once, within {MINUTES} minutes. "
+                f"A translated file can be fetched within {MINUTES} minutes. "
                 "Received: the name of no file.",
             )
         return Response(
@@ -338,8 +352,9 @@ class _Server:
 
     async def _detect(self, request, _facts):
         fields = await self._fields(request, libre_translate.DetectRequest)
-        self._limits.check([fields["q"]])
-        return _json(await detect(self._models, [fields["q"]]))
+        libre_translate.check_filled(fields, "q")
+        texts = fields["q"] if isinstance(fields["q"], list) else [fields["q"]]
+        return _json(await detect(self._models, texts))
 
     async def _health(self, _request, _facts):
         held = [model.held for model in self._models if model.held]
@@ -358,7 +373,9 @@ class _Server:
         return _json(libre_translate.languages(self._models))
 
     async def _settings(self, _request, _facts):
-        return _json(libre_translate.settings(self._limits.characters, bool(self._keys)))
+        return _json(
+            libre_translate.settings(self._models, self._limits.characters, bool(self._keys), False)
+        )
 
     async def _list(self, _request, _facts):
         return _json(openai_style.models_listed(self._models))

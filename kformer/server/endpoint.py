@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from kformer.server import openai_style
+from kformer.server import libre_translate, openai_style
 from kformer.server.refusals import ClientGone, Refusal
 from kformer.server.request_bodies import check_key
 from kformer.server.server_metrics import ServerMetrics
@@ -122,8 +122,8 @@ class Endpoint:
             response = await self._answer(request, facts)
             status = response.status_code
         except Refusal as refusal:
-            status = refusal.status
             response = self._refused(refusal)
+            status = response.status_code
         except ClientGone:
             status = _GONE
             response = Response(status_code=_GONE)
@@ -150,8 +150,11 @@ class Endpoint:
 
     def _refused(self, refusal):
         """Returns the response to a refused request, in the form of its protocol."""
+        status = refusal.status
         if self._address.startswith("/v1/translations") or self._address == "/v1/models":
-            content = openai_style.error(refusal.message, refusal.status)
+            content = openai_style.error(refusal.message, status)
         else:
             content = {"error": refusal.message}
-        return JSONResponse(content, refusal.status, refusal.headers)
+        if self._address in libre_translate.ADDRESSES:
+            status = libre_translate.STATUSES.get(status, status)
+        return JSONResponse(content, status, refusal.headers)

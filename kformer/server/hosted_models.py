@@ -332,9 +332,13 @@ def _step(steps, translations):
 def without_regions(
     models: Iterable[HostedModel], source: str | None, target: str | None
 ) -> tuple[str | None, str | None]:
-    """Returns the codes that models have for languages: "pt" for "pt-BR", as Weblate sends it."""
+    """Returns the codes that models have for languages: "pt" for "pt-BR", as Weblate sends it.
+
+    A source that no model has may be one of their targets.
+    """
     if source is None and target is None:
         return None, None
     directions = [pair for model in models for pair in model.directions]
-    sides = ({source for source, _ in directions}, {target for _, target in directions})
-    return known_code(source, sides[0]), known_code(target, sides[1])
+    sources, targets = ({pair[side] for pair in directions} for side in (0, 1))
+    source = known_code(known_code(source, sources), sources | targets)
+    return source, known_code(known_code(target, targets), sources | targets)

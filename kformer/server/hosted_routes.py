@@ -2,11 +2,13 @@
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from kformer.inference.capitals import ABOUT as READS_CAPITALS
 from kformer.inference.facts import SINGLE_SENTENCES
 from kformer.inference.glossary import Glossary
 from kformer.inference.results import Translation
+from kformer.inference.splitting import SplitTranslation
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_models import HostedModel
 from kformer.server.refusals import Refusal
@@ -122,8 +124,26 @@ def _route(first, last, begin, between, end):
     )
 
 
+@dataclasses.dataclass(eq=False)
+class _Unchanged(HostedModel):
+    """Stands for a translator from a language into itself."""
+
+    async def paragraphs(
+        self,
+        texts: Sequence[str],
+        source_language: str | None = None,
+        target_language: str | None = None,
+        glossary: Glossary | None = None,
+    ) -> list[SplitTranslation]:
+        """Returns the texts."""
+        return [SplitTranslation(text, (), ()) for text in texts]
+
+
 def for_languages(models: Iterable[HostedModel], source: str | None, target: str) -> HostedModel:
     """Returns the first translator from one language into another, or a route of two.
+
+    If no model is for a known language into itself, its texts stay as they are, as with
+    LibreTranslate.
 
     Raises:
         Refusal: There is neither.
@@ -132,6 +152,9 @@ def for_languages(models: Iterable[HostedModel], source: str | None, target: str
     for model in translators:
         if (source, target) in model.directions:
             return model
+    if source == target and any(target in pair for each in translators for pair in each.directions):
+        about, name = {"source_language": target}, f"{target}-{target}"
+        return _Unchanged(name, Path(), "route", TRANSLATOR, about, {}, (), target, 1, 1)
     for model in translators:
         from_it = source in ("auto", model.source_language) or not model.source_language
         if from_it and (target in model.target_languages or not model.target_languages):

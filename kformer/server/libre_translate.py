@@ -20,8 +20,10 @@ from kformer.server.hosted_routes import for_languages, routes
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import NamedFile
 from kformer.server.source_detection import AUTO, MOST_CHARACTERS, source_for
-from kformer.text.language_names import language_name
+from kformer.text.language_names import language_name, shown_code
 
+ADDRESSES = ("/translate", "/translate_file", "/detect")
+STATUSES = {401: 400, 413: 400}  # LibreTranslate's, for those of the other protocols.
 FORMATS = ("text", "html")
 _MOST_ALTERNATIVES = 20
 _NAME_CHARACTERS = 80  # Of a translated file, before its suffix.
@@ -33,10 +35,10 @@ class TranslateRequest(TypedDict):
     q: str | list[str]
     source: str
     target: str
-    format: NotRequired[str]
+    format: NotRequired[str | None]
     protected: NotRequired[list[str] | str | None]
     glossary: NotRequired[dict[str, str] | str | None]
-    alternatives: NotRequired[int | str]
+    alternatives: NotRequired[int | float | str]
     api_key: NotRequired[str | None]
 
 
@@ -52,14 +54,24 @@ class TranslateFileRequest(TypedDict):
 class DetectRequest(TypedDict):
     """The fields of a request of /detect."""
 
-    q: str
+    q: str | list[str]
     api_key: NotRequired[str | None]
+
+
+def check_filled(fields: dict[str, Any], *names: str):
+    """Raises a `Refusal` if one of some fields is blank, which LibreTranslate takes for missing."""
+    for name in names:
+        if not fields[name]:
+            raise Refusal(
+                400, f"The field {name} must not be blank. Received: {name}={fields[name]!r}."
+            )
 
 
 async def translate(
     models: Sequence[HostedModel], documents: HostedDocuments, fields: dict[str, Any]
 ) -> tuple[HostedModel, dict[str, Any]]:
     """Returns the model that answers a request of /translate, and its answer."""
+    check_filled(fields, "q", "source", "target")
     form, keep = check_format(fields), _protected(fields.get("protected"))
     number = _alternatives(fields)
     texts, glossary = fields["q"], check_terms(fields)
@@ -90,15 +102,19 @@ async def translate(
 
 
 def _alternatives(fields):
-    """Returns the field `alternatives`: a number, 0 by default."""
+    """Returns the field `alternatives`: a number, 0 by default and for a negative one."""
     value = fields.get("alternatives", 0)
-    if not str(value).isdecimal() or int(value) > _MOST_ALTERNATIVES:
+    try:
+        number = max(0, int(value))
+    except (ValueError, OverflowError):
+        number = _MOST_ALTERNATIVES + 1
+    if number > _MOST_ALTERNATIVES:
         raise Refusal(
             400,
             f"The field alternatives must be a number up to {_MOST_ALTERNATIVES}. "
             f"Received: alternatives={value!r:.40}.",
         )
-    return int(value)
+    return number
 
 
 async def _with_source(models, fields, texts):
@@ -115,7 +131,7 @@ async def _with_source(models, fields, texts):
 
 def check_format(fields: dict[str, Any]) -> str:
     """Returns the field `format`, "text" by default."""
-    form = fields.get("format", FORMATS[0])
+    form = fields.get("format") or FORMATS[0]
     if form not in FORMATS:
         known = " or ".join(map(repr, FORMATS))
         raise Refusal(400, f"The format must be {known}. Received: format={form!r:.40}.")
@@ -174,6 +190,7 @@ async def translate_file(
     file: NamedFile,
 ) -> tuple[HostedModel, NamedFile, DocumentTranslation]:
     """Returns the model that answers a request of /translate_file, the new file and its report."""
+    check_filled(fields, "source", "target")
     path = PurePosixPath(file.name.replace("\\", "/"))
     document_kind(path.name)
     if fields["source"] == AUTO:
@@ -198,19 +215,30 @@ def file_answer(url: str, report: DocumentTranslation) -> dict[str, Any]:
 
 
 def languages(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
-    """Returns the answer of /languages: the source languages, with the targets of each."""
-    targets: dict[str, dict[str, None]] = {}
+    """Returns the answer of /languages: all languages, with the targets of each.
+
+    Each is a target of its own, as with LibreTranslate, and each target is a language of the list.
+    """
+    targets: dict[str, set[str]] = {}
     for model in (*models, *routes(models)):
         for source, target in model.directions:
-            targets.setdefault(source, {})[target] = None
+            targets.setdefault(source, {source}).add(target)
+            targets.setdefault(target, {target})
     return [
-        {"code": code, "name": language_name(code), "targets": [*known]}
+        {
+            "code": shown_code(code),
+            "name": language_name(code),
+            "targets": sorted(map(shown_code, known)),
+        }
         for code, known in targets.items()
     ]
 
 
-def settings(characters: int, needs_key: bool) -> dict[str, Any]:
+def settings(
+    models: Sequence[HostedModel], characters: int, needs_key: bool, takes_suggestions: bool
+) -> dict[str, Any]:
     """Returns the answer of /frontend/settings, by which clients know the limits."""
+    target = next((each for model in models for each in model.target_languages), "")
     return {
         "apiKeys": needs_key,
         "charLimit": characters,
@@ -218,10 +246,10 @@ def settings(characters: int, needs_key: bool) -> dict[str, Any]:
         "frontendTimeout": 500,
         "keyRequired": needs_key,
         "language": {
-            "source": {"code": "auto", "name": "auto"},
-            "target": {"code": "", "name": ""},
+            "source": {"code": AUTO, "name": "Auto Detect"},
+            "target": {"code": shown_code(target), "name": language_name(target)},
         },
-        "suggestions": False,
+        "suggestions": takes_suggestions,
         "supportedFilesFormat": file_suffixes(),
     }
 

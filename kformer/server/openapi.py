@@ -24,7 +24,7 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
     terms = {"type": "object", "additionalProperties": {"type": "string"}}
     glossary = {"oneOf": [terms, {"type": "string"}]}
     libre = {"q": _TEXTS, **languages, "format": form, "protected": protected}
-    libre["glossary"] = glossary
+    libre |= {"glossary": glossary, "alternatives": {"type": "integer", "default": 0}}
     file = {"file": {"type": "string", "format": "binary"}, **languages}
     file_fields = {**file, "glossary": {"type": "string"}}
     openai = {
@@ -51,7 +51,7 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
             [*file],
             media_type="multipart/form-data",
         ),
-        "/download_file/{name}": _get("Fetch a translated file, once", downloaded),
+        "/download_file/{name}": _get("Fetch a translated file", downloaded),
         "/languages": _get("List languages, as LibreTranslate"),
         "/detect": _post("Detect a language, as LibreTranslate", {"q": _TEXTS}, ["q"]),
         "/frontend/settings": _get("Show limits, as LibreTranslate"),
@@ -77,12 +77,12 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
 _RESPONSES = {
     "200": {"description": "The answer"},
     "400": {"description": "The request is malformed, or nothing here can answer it"},
-    "401": {"description": "A key is needed"},
+    "401": {"description": "A key is needed; 400 as LibreTranslate"},
     "403": {"description": "The key is not valid"},
     "404": {"description": "There is no such model or file"},
     "405": {"description": "The address takes another method, which `Allow` names"},
     "408": {"description": "The request came too slowly"},
-    "413": {"description": "The request is too large"},
+    "413": {"description": "The request is too large; 400 as LibreTranslate"},
     "429": {"description": "Too many texts wait; `Retry-After` has the seconds to wait"},
     "503": {"description": "The server ends, or has too many connections"},
 }

@@ -6,7 +6,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from starlette.datastructures import Headers, UploadFile
+from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
@@ -14,6 +14,8 @@ from kformer.json_files import check_schema, parse_json
 from kformer.server.arriving_bodies import Place
 from kformer.server.refusals import ClientGone, Refusal
 
+_MULTIPART = "multipart/form-data"
+_FORMS = (_MULTIPART, "application/x-www-form-urlencoded")
 _FIELDS = 1_000  # Of a form, at most;
 _FILE_FIELDS = 20  # of one with a file, whose fields may be larger.
 _CHUNK = 2**16  # Bytes of a form with a file that are read at once.
@@ -81,50 +83,79 @@ def declared_size(request: Request, default: int = 0) -> int:
     return int(length) if length.isascii() and length.isdigit() else default
 
 
-def fields_of(body: bytes, content_type: str, schema: Any) -> dict:
-    """Returns the fields of a body, JSON or the form of a web page, by name.
+async def fields_of(
+    request: Request, body: bytes, schema: Any, may_be_form: bool = True
+) -> dict[str, Any]:
+    """Returns the fields of a request by name: JSON; or a form of either type, or the query.
 
     `curl -d` names a form, whatever it sends: a body in braces is JSON all the same, because no
     field of a form begins so. Half of a surrogate pair, such as of an emoji that JavaScript cut, is
     read as U+FFFD.
     """
+    kind = _media_type(request)
+    is_form = not body or (kind in _FORMS and not body.lstrip().startswith(b"{"))
     try:
-        is_named_form = _media_type(content_type) == "application/x-www-form-urlencoded"
-        if is_named_form and not body.lstrip().startswith(b"{"):
+        if not (may_be_form and is_form):
+            return parse_json(body, schema, mended=True)
+        if body and kind == _MULTIPART:
+            pairs = (await _parts(request, body, max_files=0)).multi_items()
+        else:
             pairs = parse_qsl(body.decode(), True, True, errors="strict", max_num_fields=_FIELDS)
-            fields = dict(pairs)
-            check_schema(fields, schema)
-            return fields
-        return parse_json(body, schema, mended=True)
+        return _form_fields(request, pairs, schema)
     except UnicodeDecodeError as error:
         raise Refusal(400, f"A form must be UTF-8. Received: {error.reason}.") from error
+    except MultiPartException as error:
+        raise Refusal(400, f"A form has fields alone. Received: {error.message}") from error
     except ValueError as error:
-        raise Refusal(400, f"A request must be JSON of the documented form: {error}.") from error
+        what = "a form" if is_form else "JSON of the documented form"
+        raise Refusal(400, f"A request must be {what}: {error}.") from error
 
 
-def _media_type(content_type):
-    return content_type.partition(";")[0].strip().lower()
+def _media_type(request):
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _form_fields(request, pairs, schema):
+    """Returns the fields of a query and a form by name: of one name the first, as LibreTranslate.
+
+    Browsers end the lines of a form by CR LF, whatever the text has.
+    """
+    fields = dict(reversed([*request.query_params.multi_items(), *pairs]))
+    fields = {name: value.replace("\r\n", "\n") for name, value in fields.items()}
+    check_schema(fields, schema)
+    return fields
+
+
+def _parts(request, body, max_files):
+    """Returns the coroutine of the parts of a body of type multipart/form-data."""
+    parser = _InMemoryParser(
+        request.headers,
+        _chunks(body),
+        max_files=max_files,
+        max_fields=_FILE_FIELDS,
+        max_part_size=len(body),
+    )
+    return parser.parse()
 
 
 async def form_with_file(
-    body: bytes, content_type: str, schema: Any
+    request: Request, body: bytes, schema: Any
 ) -> tuple[dict[str, Any], NamedFile]:
-    """Returns the fields of a body of type multipart/form-data by name, and its file."""
+    """Returns the fields of a form of type multipart/form-data and of a query, and the file."""
     rule = "A request must be a form of type multipart/form-data with a file named 'file'."
-    if _media_type(content_type) != "multipart/form-data":
-        raise Refusal(400, f"{rule} Received: {content_type!r:.80}.")
-    headers = Headers({"content-type": content_type})
-    parser = _InMemoryParser(headers, _chunks(body), max_files=1, max_fields=_FILE_FIELDS)
+    if _media_type(request) != _MULTIPART:
+        received = request.headers.get("content-type", "")
+        raise Refusal(400, f"{rule} Received: {received!r:.80}.")
     try:
-        form = await parser.parse()
+        form = await _parts(request, body, max_files=1)
     except MultiPartException as error:
         raise Refusal(400, f"{rule} Received: {error.message}") from error
     upload = form.get("file")
     if not isinstance(upload, UploadFile) or not upload.filename:
         raise Refusal(400, f"{rule} Received: no file of this name.")
-    fields = {name: value for name, value in form.items() if name != "file"}
+    pairs = [pair for pair in form.multi_items() if pair[0] != "file"]
     try:
-        check_schema(fields, schema)
+        fields = _form_fields(request, pairs, schema)
     except ValueError as error:
         raise Refusal(400, f"{rule} Received: {error}.") from error
     return fields, NamedFile(upload.filename, await upload.read())
@@ -164,7 +195,8 @@ def check_key(keys: Sequence[bytes], request: Request, key: str | None = None):
     matches = [hmac.compare_digest(received, valid) for valid in keys]  # Always with all of them.
     if True not in matches:
         raise Refusal(
-            403 if received else 401, "A valid key is needed, as `Authorization: Bearer KEY`."
+            403 if received else 401,
+            "A valid key is needed, as `Authorization: Bearer KEY` or as the field api_key.",
         )
 
 

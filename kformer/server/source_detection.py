@@ -8,20 +8,11 @@ import kformer
 from kformer.kinds import TRANSLATOR
 from kformer.server.hosted_models import HostedModel
 from kformer.server.hosted_routes import routes
+from kformer.text.language_names import identified_codes, shown_code
 
 AUTO = "auto"
 MOST_CHARACTERS = 3000  # Of a request; more would tell no more.
-# Codes that models have for languages that `kformer.identify` calls otherwise.
-_IDENTIFIED_AS = {
-    "no": ("nb", "nn"),
-    "fil": ("tl",),
-    "iw": ("he",),
-    "in": ("id",),
-    "sh": ("hr", "sr"),
-    "bs": ("hr",),
-    "zt": ("zh",),
-    "pb": ("pt",),
-}
+_SURE = 0.5  # The probability above which a text in the target language is not translated.
 # The answer of LibreTranslate to a text in no language, for clients that read the first item.
 _UNKNOWN = {"language": "en", "confidence": 0.0}
 
@@ -41,8 +32,9 @@ async def source_for(
 ) -> tuple[str, dict[str, Any]]:
     """Returns the language to translate texts from, and LibreTranslate's `detectedLanguage`.
 
-    If no model translates the language of the texts, the language is the most similar one that a
-    model translates; "auto", for any model, if no model tells its language.
+    It is the target, into which nothing is to translate, for texts in that language, or without
+    words. If no model translates the language of the texts, it is the most similar one that a model
+    translates; "auto", for any model, if no model tells its language.
     """
     texts = [*texts]
     names = _codes_of_models(models, target)
@@ -51,11 +43,13 @@ async def source_for(
     detected = _item(best[0], best[1], names) if best else _UNKNOWN
     if best and best[0] in names:
         return names[best[0]], detected
+    if best and best[0] in identified_codes(target) and best[1] > _SURE:
+        return target, detected
     possible = names.keys() & {*kformer.identification.languages()}
     if not possible:
         return AUTO, detected
     candidates = (await _identify(texts, possible)).candidates
-    return (names[candidates[0][0]] if candidates else AUTO), detected
+    return (names[candidates[0][0]] if candidates else target), detected
 
 
 async def _identify(texts, possible):
@@ -64,7 +58,8 @@ async def _identify(texts, possible):
 
 
 def _item(code, part, names):
-    return {"language": names.get(code, code), "confidence": round(100 * part, 1)}
+    # Some clients read a whole number.
+    return {"language": shown_code(names.get(code, code)), "confidence": float(round(100 * part))}
 
 
 def _codes_of_models(models, target):
@@ -81,7 +76,6 @@ def _codes_of_models(models, target):
         if not model.directions and model.source_language:
             sources = [model.source_language]
         for source in sources:
-            language = source.partition("-")[0].partition("_")[0].lower()
-            for identified in _IDENTIFIED_AS.get(language, (language,)):
+            for identified in identified_codes(source):
                 codes.setdefault(identified, source)
     return codes

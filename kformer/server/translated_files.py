@@ -1,4 +1,4 @@
-"""Translated files, until they are fetched: in memory alone, within bounds of number and time."""
+"""Translated files, in memory alone, within bounds of number and time."""
 
 import asyncio
 import secrets
@@ -13,7 +13,7 @@ _TOKEN_BYTES = 16
 class TranslatedFiles:
     """Translated files under names that nobody can guess.
 
-    A file is deleted when it is fetched, after some minutes, or when newer ones need its place.
+    A file is deleted after some minutes, or when newer ones need its place.
 
     Args:
         most: Maximum number of bytes of all files.
@@ -30,19 +30,18 @@ class TranslatedFiles:
         while self._files and (
             self._bytes + len(file.content) > self._most or len(self._files) >= _MOST_FILES
         ):
-            self.take(next(iter(self._files)))
+            self._delete(next(iter(self._files)))
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         self._files[token] = file
         self._bytes += len(file.content)
-        asyncio.get_running_loop().call_later(self._seconds, self.take, token)
+        asyncio.get_running_loop().call_later(self._seconds, self._delete, token)
         return token
 
-    def take(self, token: str) -> NamedFile | None:
-        """Deletes the file of a name and returns it; None if there is none."""
+    def get(self, token: str) -> NamedFile | None:
+        """Returns the file of a name; None if there is none."""
+        return self._files.get(token)
+
+    def _delete(self, token):
         file = self._files.pop(token, None)
         if file:
             self._bytes -= len(file.content)
-        return file
-
-    def __contains__(self, token: str) -> bool:
-        return token in self._files

@@ -31,6 +31,18 @@ _ALIKE = (  # "pb" and "zt" are LibreTranslate's.
     ("id", "in"),
     ("tl", "fil"),
 )
+_SHOWN = {"pb": "pt-BR", "zh": "zh-Hans", "zt": "zh-Hant"}  # LibreTranslate's answers.
+# Codes of languages that `kformer.identify` calls otherwise.
+_IDENTIFIED_AS = {
+    "no": ("nb", "nn"),
+    "fil": ("tl",),
+    "iw": ("he",),
+    "in": ("id",),
+    "sh": ("hr", "sr"),
+    "bs": ("hr",),
+    "zt": ("zh",),
+    "pb": ("pt",),
+}
 # A code, perhaps with a script and a region: "de", "zh-Hans", "pt-BR"; in training, "pt_BR".
 _CODE = r"\w+(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?"
 _DIRECTION = re.compile(f"({_CODE})-({_CODE})")
@@ -53,6 +65,17 @@ def language_name(code: str) -> str:
     """Returns the English name of a language, such as "German" of "de"; the code if unknown."""
     alike = next((codes for codes in _ALIKE if code in codes), ())
     return next((_NAME_OF[each] for each in (code, *alike[1:]) if each in _NAME_OF), code)
+
+
+def shown_code(code: str) -> str:
+    """Returns the code of a language in LibreTranslate's answers: "pt-BR" for "pb"."""
+    return _SHOWN.get(code, code)
+
+
+def identified_codes(code: str) -> tuple[str, ...]:
+    """Returns the codes by which `kformer.identify` calls a language, without region or script."""
+    language = code.partition("-")[0].partition("_")[0].lower()
+    return _IDENTIFIED_AS.get(language, (language,))
 
 
 def known_code(code: str | None, known: Collection[str | None]) -> str | None:

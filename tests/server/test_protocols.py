@@ -28,7 +28,9 @@ def test_libretranslates_client_gets_the_translations_of_the_model(api, translat
     expected = translator.translate([LETTER], split=True)
     assert [client.translate(LETTER, "de", "en")] == expected
     assert [client.translate(LETTER, "auto", "en")] == expected
-    assert client.languages() == [{"code": "de", "name": "German", "targets": ["en"]}]
+    german, english = client.languages()
+    assert german == {"code": "de", "name": "German", "targets": ["de", "en"]}
+    assert english == {"code": "en", "name": "English", "targets": ["en"]}
     detected = client.detect(LETTER)
     assert detected[0]["language"] == "de" and detected[0]["confidence"] > 90
 

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+import kformer
 from kformer.server import libre_translate, openai_style
 from kformer.server.hosted_documents import HostedDocuments
 from kformer.server.request_bodies import NamedFile
@@ -40,18 +41,26 @@ SERVED = ("de-en", "fr-en", "no-en", "en-de", "fr-de")
         (FRENCH, "de", "fr", "fr"),
         (ENGLISH, "de", "en", "en"),
         (NORWEGIAN, "en", "no", "no"),
-        (ENGLISH, "en", None, "en"),  # No model fits: the most similar language.
-        ("42", "en", None, "en"),
+        (ENGLISH, "en", "en", "en"),  # Nothing is to translate.
+        ("42", "en", "en", "en"),
     ],
 )
 def test_the_source_is_the_language_of_the_text(text, target, source, named):
     served = models(*SERVED)
     chosen, detected = asyncio.run(source_for(served, [text], target))
     assert detected["language"] == named
-    if source:
-        assert chosen == source and detected["confidence"] > 80
-    else:
-        assert chosen in ("auto", "de", "fr", "no")
+    assert chosen == source and (text == "42" or detected["confidence"] > 80)
+
+
+def test_a_text_that_may_be_in_another_language_than_the_target_is_translated(monkeypatch):
+    def identify(_text, languages):
+        return kformer.Identification("en", 0.2, [("de", 1.0) if languages else ("en", 0.2)])
+
+    monkeypatch.setattr(kformer, "identify", identify)
+    assert asyncio.run(source_for(models(*SERVED), ["Hand"], "en")) == (
+        "de",
+        {"language": "en", "confidence": 20.0},
+    )
 
 
 def test_detection_gives_any_language_by_the_code_of_the_models():
