@@ -94,6 +94,13 @@ def serve(
             min=1,
         ),
     ] = None,
+    suggestions: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to which better translations are appended that people suggest, as lines of "
+            "JSON; without it they are refused."
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log requests.")] = False,
 ):
     """Serve translators over HTTP: a web page, and the APIs of LibreTranslate and others.
@@ -133,6 +140,7 @@ def serve(
             origins=origin or (),
             is_local=ipaddress.ip_address(address).is_loopback,
             log=None if quiet else log,
+            suggestions=suggestions,
         )
         config = uvicorn.Config(
             app,

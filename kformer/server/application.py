@@ -6,6 +6,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -37,6 +38,7 @@ from kformer.server.request_bodies import (
 from kformer.server.server_metrics import ServerMetrics
 from kformer.server.server_page import PAGE_FILES, page_file
 from kformer.server.source_detection import detect
+from kformer.server.suggestions import Suggestions
 from kformer.server.translated_files import MINUTES, TranslatedFiles
 
 _MOST_FILES = 10  # As many of the largest arrive or are translated, and as many wait for clients.
@@ -105,6 +107,7 @@ def create_app(
     origins: Sequence[str] = (),
     is_local: bool = False,
     log: IO[str] | None = sys.stderr,
+    suggestions: str | Path | None = None,
 ) -> Starlette:
     """Returns an ASGI application that serves models.
 
@@ -119,9 +122,11 @@ def create_app(
             answers only requests to localhost, an IP address, or the name of an origin, so that no
             web site can pass for this machine.
         log: Where a line of JSON is written for each request, without its texts; None for nowhere.
+        suggestions: File to which better translations are appended that clients suggest; None to
+            refuse them.
 
     Raises:
-        ValueError: There is no model, or a key is blank.
+        ValueError: There is no model, a key is blank, or the file of suggestions cannot be written.
 
     Examples:
         >>> from kformer.server import create_app, host
@@ -137,7 +142,8 @@ def create_app(
     if any(not key.strip() for key in keys):
         raise ValueError("A key must not be blank. Received: a blank one.")
     strangers = Strangers([key.encode() for key in keys], [*origins], is_local)
-    server = _Server(models, limits or RequestLimits(), strangers, log)
+    kept = Suggestions(suggestions) if suggestions else None
+    server = _Server(models, limits or RequestLimits(), strangers, log, kept)
     allowed = [
         Middleware(
             CORSMiddleware,
@@ -170,10 +176,10 @@ class _OneSlash:
 class _Server:
     """The answers to all requests."""
 
-    def __init__(self, models, limits, strangers, log):
+    def __init__(self, models, limits, strangers, log, suggestions):
         self._models = models if isinstance(models, HostedModels) else list(models)
         self._limits, self._strangers = limits, strangers
-        self._keys = strangers.keys
+        self._keys, self._suggestions = strangers.keys, suggestions
         self._documents = HostedDocuments(
             limits.characters, limits.file_bytes, limits.document_seconds
         )
@@ -228,6 +234,7 @@ class _Server:
             self._route("GET", "/frontend/settings", self._settings, needs_key=False),
             self._route("POST", "/detect", self._detect, usage=_usage(q="...")),
             self._route("POST", "/translate", self._translate, usage=_usage(q="...", **languages)),
+            self._route("POST", "/suggest", self._suggest, usage=_usage(q="", s="", **languages)),
             self._route("POST", "/translate_file", self._translate_file, usage=_FORM),
             # LibreTranslate's clients fetch it without a key: its name is one.
             self._route("GET", "/download_file/{name}", self._download, needs_key=False),
@@ -356,6 +363,16 @@ class _Server:
         texts = fields["q"] if isinstance(fields["q"], list) else [fields["q"]]
         return _json(await detect(self._models, texts))
 
+    async def _suggest(self, request, _facts):
+        if self._suggestions is None:
+            raise Refusal(403, "Suggestions need the option `--suggestions`. Received: one.")
+        fields = await self._fields(request, libre_translate.SuggestRequest)
+        kept = {name: fields[name] for name in ("q", "s", "source", "target")}
+        libre_translate.check_filled(kept, *kept)
+        self._limits.check([], [*kept.values()])
+        await asyncio.to_thread(self._suggestions.add, **kept)
+        return _json({"success": True})
+
     async def _health(self, _request, _facts):
         held = [model.held for model in self._models if model.held]
         loading = [each.name for each in held if each.is_loading]
@@ -364,7 +381,7 @@ class _Server:
 
     async def _openapi(self, _request, _facts):
         names = [model.name for model in self._models]
-        return _json(openapi_document(names, bool(self._keys)))
+        return _json(openapi_document(names, bool(self._keys), bool(self._suggestions)))
 
     async def _metrics_text(self, _request, _facts):
         return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
@@ -374,7 +391,9 @@ class _Server:
 
     async def _settings(self, _request, _facts):
         return _json(
-            libre_translate.settings(self._models, self._limits.characters, bool(self._keys), False)
+            libre_translate.settings(
+                self._models, self._limits.characters, bool(self._keys), bool(self._suggestions)
+            )
         )
 
     async def _list(self, _request, _facts):

@@ -22,7 +22,7 @@ from kformer.server.request_bodies import NamedFile
 from kformer.server.source_detection import AUTO, MOST_CHARACTERS, source_for
 from kformer.text.language_names import language_name, shown_code
 
-ADDRESSES = ("/translate", "/translate_file", "/detect")
+ADDRESSES = ("/translate", "/translate_file", "/detect", "/suggest")
 STATUSES = {401: 400, 413: 400}  # LibreTranslate's, for those of the other protocols.
 FORMATS = ("text", "html")
 _MOST_ALTERNATIVES = 20
@@ -55,6 +55,16 @@ class DetectRequest(TypedDict):
     """The fields of a request of /detect."""
 
     q: str | list[str]
+    api_key: NotRequired[str | None]
+
+
+class SuggestRequest(TypedDict):
+    """The fields of a request of /suggest."""
+
+    q: str
+    s: str
+    source: str
+    target: str
     api_key: NotRequired[str | None]
 
 

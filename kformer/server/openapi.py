@@ -11,11 +11,12 @@ _LANGUAGE = {"type": "string", "example": "de"}
 _OBJECT = {"type": "object"}
 
 
-def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
+def openapi_document(names: list[str], needs_key: bool, takes_suggestions: bool) -> dict[str, Any]:
     """Returns the document.
 
     Args:
         needs_key: Whether requests need a key.
+        takes_suggestions: Whether clients may suggest translations.
     """
     model = {"type": "string", "enum": names}
     form = {"enum": [*FORMATS], "default": FORMATS[0]}
@@ -68,6 +69,9 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
         "info": {"title": "kformer serve", "version": kformer.__version__},
         "paths": paths,
     }
+    if takes_suggestions:
+        fields = {"q": {"type": "string"}, "s": {"type": "string"}, **languages}
+        paths["/suggest"] = _post("Suggest a translation, as LibreTranslate", fields, [*fields])
     if needs_key:
         document["components"] = {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}}
         document["security"] = [{"key": []}]

@@ -4,6 +4,7 @@ Each row is what one of them sends, and what it reads of the answer. Of the same
 LibreTranslate 1.9.6 itself makes the same answers, but for the words.
 """
 
+import json
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,6 +12,8 @@ from starlette.testclient import TestClient
 
 from kformer.inference.results import Translation
 from kformer.server import RequestLimits, create_app
+from kformer.server.refusals import Refusal
+from kformer.server.suggestions import Suggestions
 from server.test_hosted_documents import hosted
 
 GERMAN = "Gestern sind wir lange durch die alte Stadt gelaufen."
@@ -46,9 +49,12 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def guarded():
-    """A server with keys."""
-    yield from served("de-en", "en-zt", keys=[KEY])
+def guarded(tmp_path_factory):
+    """A server with keys and suggestions."""
+    file = tmp_path_factory.mktemp("suggestions") / "suggestions.jsonl"
+    yield from served("de-en", "en-zt", keys=[KEY], suggestions=file)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {(line["s"], line["source"], line["target"]) for line in lines} == {("Hi\n", "de", "en")}
 
 
 class Call(NamedTuple):
@@ -212,6 +218,14 @@ CALLS = [
         ([f"en{rank}: {GERMAN}" for rank in range(3)], {"language": "de", "confidence": 100.0}),
     ),
     Call(
+        "LibreTranslate's page",
+        "POST",
+        "/suggest",
+        multipart(q="a", s="b", **DE_EN, api_key=""),
+        error,
+        (403, str),
+    ),
+    Call(
         "LiquidBounce",  # Its `confidence` is an Int.
         "POST",
         "/detect",
@@ -266,6 +280,7 @@ def test_a_key_is_read_wherever_a_client_puts_it(guarded, way, key, expected):
 
 def test_languages_need_no_key_and_have_libretranslates_codes(guarded):
     assert guarded.get("/frontend/settings").json()["keyRequired"] is True
+    assert guarded.get("/frontend/settings").json()["suggestions"] is True
     languages = {each["code"]: each["targets"] for each in guarded.get("/languages").json()}
     assert languages == {
         "de": ["de", "en", "zh-Hant"],
@@ -275,6 +290,31 @@ def test_languages_need_no_key_and_have_libretranslates_codes(guarded):
     for code in ("zh-Hant", "zt", "zh-hant", "zh-TW"):
         fields = {"q": "a", "source": "EN", "target": code, "api_key": KEY}
         assert text(guarded.post("/translate", json=fields)) == "zt: a"
+
+
+def test_a_suggestion_is_a_line_of_a_file_and_needs_a_key(guarded):
+    fields = {"q": "Hallo", "s": "Hi\r\n", **DE_EN}
+    for send in ({"data": fields}, multipart(**fields), {"params": fields}):
+        assert guarded.post("/suggest", **send).status_code == 400
+        answer = guarded.post("/suggest", **send, headers={"X-API-Key": KEY})
+        assert (answer.status_code, answer.json()) == (200, {"success": True})
+    for name in fields:
+        blank = {**fields, name: "", "api_key": KEY}
+        assert error(guarded.post("/suggest", json=blank)) == (400, str)
+
+
+def test_the_file_of_suggestions_has_a_limit_and_is_its_owners(tmp_path):
+    path = tmp_path / "suggestions.jsonl"
+    suggestions = Suggestions(path, most=200)
+    assert path.stat().st_mode & 0o777 == 0o600 and not path.read_bytes()
+    suggestions.add(q="a\nb", s="ä")
+    written = path.read_bytes()
+    assert len(written.splitlines()) == 1 and json.loads(written)["q"] == "a\nb"
+    with pytest.raises(Refusal, match="may have 200 bytes") as refused:
+        suggestions.add(q="a" * 200)
+    assert refused.value.status == 507 and path.read_bytes() == written
+    with pytest.raises(ValueError, match=r"can be written\. Received: .*Is a directory"):
+        Suggestions(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_the_requests_that_were_begun_are_answered_before_the_end(toy_tflite):
         (["{model}", "{model}"], "a name of its own: NAME=PATH"),
         (["{model}", "--host", "203.0.113.7"], "free and one of this machine"),
         (["{model}", "--keys", "empty"], "must hold one or more"),
+        (["{model}", "--port", "0", "--suggestions", "none/a"], "a file that can be written"),
     ],
 )
 def test_a_server_that_cannot_start_says_why(arguments, message, refused, toy_tflite, tmp_path):
