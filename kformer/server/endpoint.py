@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import ipaddress
+import re
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -21,6 +22,10 @@ Answer = Callable[[Request, dict[str, Any]], Awaitable[Response]]
 _GONE = 499  # In the log and the metrics, as of nginx; nobody reads the response.
 _LOST = 500
 _GET = ("GET", "HEAD")
+# Version, trace, span and flags; no id is all zeros, and versions after 00 may have more fields.
+_TRACEPARENT = re.compile(
+    "(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +82,12 @@ def _is_of_others(name):
     return False
 
 
+def trace_facts(traceparent: str) -> dict[str, str]:
+    """Returns the ids of a trace and its span, of W3C's header; none if it is malformed."""
+    match = _TRACEPARENT.fullmatch(traceparent.strip(" \t"))
+    return {"trace_id": match[1], "parent_id": match[2]} if match else {}
+
+
 class Endpoint:
     """Answers the requests to an address, in ASGI.
 
@@ -113,6 +124,7 @@ class Endpoint:
         """Returns the response to a request, counts it and logs it."""
         began = self._metrics.began()
         facts: dict[str, Any] = {}
+        trace = trace_facts(request.headers.get("traceparent", ""))
         status = _LOST
         try:
             self._strangers.check(request)
@@ -138,7 +150,7 @@ class Endpoint:
             traceback.print_exc()
             response = self._refused(Refusal(_LOST, "The server failed. Its log has more."))
         finally:
-            self._metrics.ended(began, self._address, status, **facts)
+            self._metrics.ended(began, self._address, status, **facts, **trace)
         return response
 
     def _check_method(self, request):
