@@ -1,5 +1,6 @@
 // Asks the server for translations, in place of worker-engine.js of the export.
 
+import { AUTO, codesOf } from "./directions.js";
 import { offerFiles } from "./server-files.js";
 import { offerApi } from "./server-api.js";
 import { ask } from "./server-requests.js";
@@ -10,6 +11,7 @@ const KEPT = 10_000; // Maximum number of cached translations.
 const [QUICK, SLOW] = [300, 1000]; // Milliseconds.
 const [FIRST, MOST] = [4, 128]; // Sentences of a portion.
 const MOST_CHARACTERS = 10_000; // Of a portion, or a single sentence.
+const MOST_DETECTED = 3_000; // Characters whose language is detected.
 
 /** Opens the translators of the server: its first one, or all of them, by their languages. */
 export async function openEngine(_url, { signal }) {
@@ -28,14 +30,16 @@ class ServerEngine {
   #remembered = new Map();
 
   constructor(model) {
-    this.metadata = model;
+    this.metadata = { ...model, detects: true };
     this.examples = model.examples;
     this.size = 0;
   }
 
   /** As of `TextTranslator`; of a sentence with marks, its HTML is translated. */
-  async translateSentences(sentences, { markups, source, target, signal, onSentence }) {
+  async translateSentences(sentences, { markups, source: chosen, target, signal, onSentence, onDetected }) {
     const began = performance.now();
+    const isDetected = chosen === AUTO && sentences.length;
+    const source = isDetected ? await this.#detect(sentences, target, signal, onDetected) : chosen;
     const remembered = this.#remembered;
     if (remembered.size > KEPT) remembered.clear();
     // The HTML of one sentence may look like the text of another one.
@@ -56,6 +60,15 @@ class ServerEngine {
       if (spent > SLOW) size = Math.max(1, size >> 1);
     }
     return { milliseconds: performance.now() - began, runs: missing.length };
+  }
+
+  /** Returns the language of sentences; undefined if the server is to take the most similar one. */
+  async #detect(sentences, target, signal, onDetected) {
+    const candidates = await ask("detect", { q: sentences.join("\n").slice(0, MOST_DETECTED) }, signal);
+    const codes = candidates.filter(({ confidence }) => confidence).map(({ language }) => language);
+    if (codes.length) onDetected?.(codes[0]);
+    const sources = this.metadata.directions.map(codesOf).filter(([, into]) => into === target);
+    return sources.some(([from]) => from === codes[0]) ? codes[0] : undefined;
   }
 
   close() {

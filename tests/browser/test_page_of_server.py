@@ -41,11 +41,23 @@ def test_its_menu_has_the_directions_of_all_models(browser, toy_tflite, toy_tran
         browser("open", f"{api.url}/")
         menu = "document.getElementById('directions')"
         names = browser("look", f"[...{menu}.options].map((each) => each.text).join()")
-        assert names == "German to English,English to French,German to French"
+        assert names == (
+            "German to English,English to French,German to French,Detect language to French"
+        )
         browser("look", f"{menu}.value = 2; {menu}.onchange(); 0")
         shown = browser("translate", LINES[0])
         fields = {"q": LINES[0], "source": "de", "target": "fr"}
         assert shown["lines"] == [api.ask("/translate", fields).json["translatedText"]]
+        label = "document.getElementById('source-label').textContent"
+        assert browser("look", label) == "German"
+        browser("look", f"{menu}.value = 3; {menu}.onchange(); 0")
+        german = "der hund sucht das haus und wir rufen uns"
+        detected = browser("translate", german)
+        assert browser("look", label) == "Detected: German"
+        fields["q"] = german
+        assert detected["lines"] == [api.ask("/translate", fields).json["translatedText"]]
+        assert browser("translate", "the dog runs through the old town")["lines"]
+        assert browser("look", label) == "Detected: English"
     first = kformer.load(toy_tflite).translate(LINES[0])
     assert shown["lines"] == [kformer.load(second).translate(first)]
 

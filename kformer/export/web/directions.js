@@ -11,13 +11,26 @@ export function codesOf(direction) {
   return DIRECTION.exec(direction)?.slice(1) ?? direction.split("-", 2);
 }
 
+/** The source of a direction from the language of the text, whichever it is. */
+export const AUTO = "auto";
+
 /**
  * Returns the directions to choose from, the trained ones first.
  * @param {Object} metadata - `target_languages` are codes, or an object with codes as its keys;
- *     `directions`, such as ["de-en", "en-de"], are those of the training text, if they are known.
+ *     `directions`, such as ["de-en", "en-de"], are those of the training text, if they are known;
+ *     `detects` is whether the engine detects languages: then there is one from `AUTO` into each
+ *     target of several directions.
  * @returns {{source: ?string, target: ?string, isTrained: boolean}[]} at least one.
  */
-export function directionsOf({ source_language, target_language, target_languages, directions }) {
+export function directionsOf(metadata) {
+  const named = namedDirections(metadata);
+  if (!metadata.detects) return named;
+  const targets = named.filter(({ isTrained }) => isTrained).map(({ target }) => target);
+  const several = new Set(targets.filter((target, i) => targets.indexOf(target) < i));
+  return [...named, ...[...several].map((target) => ({ source: AUTO, target, isTrained: true }))];
+}
+
+function namedDirections({ source_language, target_language, target_languages, directions }) {
   const source = source_language ?? null;
   const codes = Array.isArray(target_languages) ? target_languages : Object.keys(target_languages ?? {});
   const targets = codes.length ? codes : [target_language ?? null];
@@ -36,7 +49,7 @@ export function directionsOf({ source_language, target_language, target_language
 /** Returns a direction in words, such as "German to English". */
 export function nameOf({ source, target, isTrained }) {
   const to = nameOfLanguage(target) ?? messageOf("other language");
-  const from = nameOfLanguage(source);
+  const from = source === AUTO ? messageOf("detect") : nameOfLanguage(source);
   const direction = from ? messageOf("direction", { from, to }) : messageOf("direction to", { to });
   return isTrained ? direction : messageOf("direction untrained", { direction });
 }

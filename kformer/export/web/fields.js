@@ -1,6 +1,7 @@
 // Two fields: a text, and its translation, which follows what is typed; the newest text replaces all
 // others. The page and the element `<kformer-translator>` show them.
 
+import { AUTO } from "./directions.js";
 import { Lines } from "./lines.js";
 import { LinkedSides } from "./linked-sides.js";
 import { messageOf } from "./messages.js";
@@ -33,8 +34,9 @@ export class Fields {
   /**
    * @param {{source, mirror, translation, notice}} elements A text area, a place of the same size
    *     under it, an output, and a place for notices.
-   * @param {{onStatus, onChange, onTranslated, onFailure}} report `onStatus` receives "translating"
-   *     or "ready" with a message, `onChange` each new text, `onFailure` an error.
+   * @param {{onStatus, onChange, onTranslated, onFailure, onDetected}} report `onStatus` receives "translating"
+   *     or "ready" with a message, `onChange` each new text, `onFailure` an error, `onDetected` the
+   *     code of the text's language.
    */
   constructor(elements, report) {
     this.#elements = elements;
@@ -60,7 +62,7 @@ export class Fields {
   set direction(direction) {
     const { source, translation } = this.#elements;
     this.#direction = direction;
-    source.lang = direction.source ?? "";
+    source.lang = direction.source === AUTO ? "" : (direction.source ?? "");
     translation.lang = direction.target ?? "";
     this.#edited();
   }
@@ -163,7 +165,8 @@ export class Fields {
       if (total > 1) this.#report.onStatus("translating", messageOf("translated part", { count, total }));
     };
     try {
-      const options = { markups, source, target, signal, onSentence };
+      const onDetected = (code) => this.#report.onDetected(code);
+      const options = { markups, source, target, signal, onSentence, onDetected };
       const spent = await this.#translator.translateSentences(sources, options);
       if (!signal.aborted) this.#end(spent);
     } catch (error) {
@@ -175,7 +178,7 @@ export class Fields {
   #linesOf(text, marks) {
     let start = 0;
     return text.split("\n").map((line) => {
-      const pieces = this.#translator?.pieces(line, this.#direction.source) ?? [];
+      const pieces = this.#translator?.pieces(line, this.#elements.source.lang) ?? [];
       const whole = pieces.length ? pieces : [{ before: line, source: "", after: "" }];
       const block = blockOf(marks, start, start + line.length);
       const marked = Object.assign(withMarks(whole, start, marks), { block });

@@ -2,7 +2,7 @@
 
 import { readAddress, writeAddress } from "./address.js";
 import { Translator } from "./browser-translator.js";
-import { fillMenu, nameOf, reverseOf } from "./directions.js";
+import { AUTO, fillMenu, nameOf, reverseOf } from "./directions.js";
 import { factsOf, megabytes } from "./facts.js";
 import { Fields } from "./fields.js";
 import { LANGUAGE, messageOf, messageOfError, nameOfLanguage } from "./messages.js";
@@ -28,12 +28,16 @@ const fields = new Fields(
     onChange() {
       element("clear").hidden = !fields.text;
       showExamples();
+      if (isStarted && !fields.text) name(fields.direction); // Of no text the language is not detected.
       remember();
     },
     onTranslated() {
       element("copy").hidden = !fields.translation.trim();
     },
     onFailure: (error) => fail("not translated", error),
+    onDetected(code) {
+      element("source-label").textContent = messageOf("detected", { language: nameOfLanguage(code) });
+    },
   },
 );
 
@@ -146,7 +150,7 @@ function remember() {
 /** Shows the languages of a direction. */
 function name(direction) {
   const [from, to] = [direction.source, direction.target].map(nameOfLanguage);
-  element("source-label").textContent = from || messageOf("text");
+  element("source-label").textContent = (direction.source !== AUTO && from) || messageOf("text");
   element("translation-label").textContent = to || messageOf("translation");
   document.title = from && to ? nameOf({ ...direction, isTrained: true }) : messageOf("title");
   element("title").textContent = document.title;
