@@ -9,7 +9,8 @@
   their clients.
 - `libre_translate`, `openai_style`, `predict_api`: the protocols of LibreTranslate, of OpenAI's
   style, and of TensorFlow Serving. `hosted_signatures`: a model's answers in the last one.
-- `source_detection`: the language of texts that come without one.
+- `source_detection`: the language of texts that come without one. `suggestions`: translations that
+  people suggest.
 - `endpoint`: an address with its method and its key, and whose requests it takes.
 - `http_protocol`, `request_bodies`, `arriving_bodies`: bounded reading of requests. `refusals`:
   errors of a request.

@@ -2,15 +2,22 @@
 
 import io
 import json
+import re
 
 import pytest
+import typer
+import yaml
 from starlette.testclient import TestClient
 
+from kformer.cli.commands import app_for
+from kformer.cli.serve import _GRACE
 from kformer.server import create_app
 from server.test_hosted_documents import hosted
+from support.guides import fenced
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 FIELDS = {"q": "a", "source": "de", "target": "en"}
+GUIDE = "kformer/server/README.md"
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +64,19 @@ def test_a_line_of_the_log_names_the_trace_of_a_well_formed_header(app, log, hea
         assert ids == ((TRACE, SPAN) if is_good else None)
 
 
-def test_opentelemetry_wraps_the_application(app, log):
-    middleware = pytest.importorskip("opentelemetry.instrumentation.asgi")
+def test_two_lines_of_the_guide_turn_opentelemetry_on(app, log, monkeypatch):
+    opentelemetry = pytest.importorskip("opentelemetry")
+    pytest.importorskip("opentelemetry.instrumentation.asgi")
     trace = pytest.importorskip("opentelemetry.sdk.trace")
     export = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
     exporter, provider = export.InMemorySpanExporter(), trace.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    wrapped = middleware.OpenTelemetryMiddleware(app, tracer_provider=provider)
-    with TestClient(wrapped) as client:
+    monkeypatch.setattr(opentelemetry.trace, "_TRACER_PROVIDER", provider)
+    [lines_of_guide] = [block for kind, block in fenced(GUIDE) if kind == "py"]
+    exec(lines_of_guide, names := {"app": app})
+    with TestClient(names["app"]) as client:
         header = {"traceparent": f"00-{TRACE}-{SPAN}-01"}
         answer = client.post("/translate", json=FIELDS, headers=header)
     assert answer.json() == {"translatedText": "a"}
@@ -75,3 +85,16 @@ def test_opentelemetry_wraps_the_application(app, log):
     assert format(span.context.trace_id, "032x") == TRACE == lines(log)[-1]["trace_id"]
     assert format(span.parent.span_id, "016x") == SPAN
     assert 200 in span.attributes.values() and "a" not in span.attributes.values()
+
+
+def test_what_the_guide_has_an_orchestrator_ask_is_there(app):
+    pod, scaled = (yaml.safe_load(block) for kind, block in fenced(GUIDE) if kind == "yaml")
+    [container], [trigger] = pod["containers"], scaled["spec"]["triggers"]
+    with TestClient(app) as client:
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            assert client.get(container[probe]["httpGet"]["path"]).status_code == 200
+        [metric] = re.findall(r"\w+(?=\))", trigger["metadata"]["query"])
+        assert re.search(f"^{metric}[ {{]", client.get("/metrics").text, re.MULTILINE)
+    command = typer.main.get_command(app_for([])).commands["serve"]
+    command.make_context("serve", container["args"][2:])
+    assert pod["terminationGracePeriodSeconds"] > _GRACE
