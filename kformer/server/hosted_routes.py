@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kformer.inference.capitals import ABOUT as READS_CAPITALS
 from kformer.inference.facts import SINGLE_SENTENCES
@@ -128,13 +129,7 @@ def _route(first, last, begin, between, end):
 class _Unchanged(HostedModel):
     """Stands for a translator from a language into itself."""
 
-    async def paragraphs(
-        self,
-        texts: Sequence[str],
-        source_language: str | None = None,
-        target_language: str | None = None,
-        glossary: Glossary | None = None,
-    ) -> list[SplitTranslation]:
+    async def paragraphs(self, texts: Sequence[str], *_: Any, **__: Any) -> list[SplitTranslation]:
         """Returns the texts."""
         return [SplitTranslation(text, (), ()) for text in texts]
 

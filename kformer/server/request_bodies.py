@@ -107,7 +107,7 @@ async def fields_of(
     except MultiPartException as error:
         raise Refusal(400, f"A form has fields alone. Received: {error.message}") from error
     except ValueError as error:
-        what = "a form" if is_form else "JSON of the documented form"
+        what = "a form" if is_form and body else "JSON of the documented form"
         raise Refusal(400, f"A request must be {what}: {error}.") from error
 
 

@@ -177,7 +177,8 @@ CALLS = [
         "/translate",
         {
             "json": {"q": ["a"], **DE_EN, "format": "text", "api_key": ""},
-            "headers": {"Origin": "moz-extension://3f8e", "Sec-Fetch-Site": "same-origin"},
+            # As Chromium sends them for an extension that may ask this server.
+            "headers": {"Origin": "chrome-extension://abc", "Sec-Fetch-Site": "none"},
         },
         text,
         ["en: a"],
