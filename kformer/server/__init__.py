@@ -1,8 +1,9 @@
 """A server of translators over HTTP, for any saved form: `kformer serve`.
 
 - `application`: `create_app`, the ASGI application, and `RequestLimits` of what a request may ask.
-- `hosted_files`: `host`, which loads saved forms. `hosted_models`: the models of a server, by name
-  and by pair of languages. `hosted_routes`: what two of them reach one behind the other.
+- `hosted_files`: `host`, which finds saved forms and their changes. `model_memory`: which of them
+  are loaded. `hosted_models`: the models of a server, by name and by pair of languages.
+  `hosted_routes`: what two of them reach one behind the other.
 - `batcher`: the queue in which sentences of many requests are translated together.
 - `hosted_documents`: files and texts with markup, by these models. `document_workers`,
   `document_process`: the processes that translate files. `translated_files`: files that wait for

@@ -98,7 +98,7 @@ class HostedModels(list[HostedModel]):
             name, separator, place = str(path).partition("=")
             if not separator or published_name(path) or Path(path).exists():
                 name, place = "", path
-            if is_folder_of_models(place):
+            if _is_folder_of_models(place):
                 self._folders.append(Path(place))
             else:
                 self.append(self._loaded(name, named_model(place), self))
@@ -136,7 +136,7 @@ class HostedModels(list[HostedModel]):
 
     def _has_changed(self, path):
         try:
-            now = state_of(path)
+            now = _state_of(path)
         except (OSError, ValueError):  # It is being replaced, or gone.
             return False
         before, self._seen[path] = self._seen.get(path), now
@@ -160,7 +160,7 @@ class HostedModels(list[HostedModel]):
         return [new]
 
     def _loaded(self, name, path, others, earlier=None):
-        self._tried[path] = state_of(path)
+        self._tried[path] = _state_of(path)
         counts = earlier.counts if earlier else ModelCounts()
         new = _loaded(name, path, self._memory, counts)
         if namesake := next((model for model in others if model.name == new.name), None):
@@ -207,7 +207,7 @@ def _add_glossary(models, path):
     takers[0].glossary = Glossary.load(place)
 
 
-def is_folder_of_models(path: str | Path) -> bool:
+def _is_folder_of_models(path: str | Path) -> bool:
     """Returns whether a path leads to a folder that is no model itself, but holds saved forms."""
     folder = Path(path)
     if published_name(path) or not folder.is_dir() or _is_model(folder):
@@ -244,7 +244,7 @@ def _is_model(folder):
         return False
 
 
-def state_of(path: Path) -> Any:
+def _state_of(path: Path) -> Any:
     """Returns what changes when a saved form is written again: sizes and times of its files."""
     place = model_file(path)
     if place.is_dir() and saved_form(place) == "saved_model":
