@@ -116,6 +116,7 @@ class HostedModels(list[HostedModel]):
         A file counts as changed when it stays as it is between two calls. If it cannot be loaded,
         the model before it stays. This list stays as it is.
         """
+        self._memory.keep_to_limit()  # A large model starts a process for each call at a time.
         members = self._in_folders()
         models: list[HostedModel] = []
         for model in self:

@@ -194,6 +194,7 @@ class HeldModel:
     def _measure(self):
         """Measures what was taken since the loading began, unless others may have taken some."""
         if self._memory.most is not None and self._memory.calls == 1:
+            _of_children.cache_clear()  # A large model has started a process.
             self.bytes = max(self.bytes, used_bytes() - self._before)
 
     def _load_now(self):
@@ -237,6 +238,7 @@ def _of_children(_second):
 def give_back():
     """Returns the memory of deleted objects to the operating system, so that it is seen as free."""
     gc.collect()
+    _of_children.cache_clear()
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # Of a C library that is not GNU's.
             ctypes.CDLL(None).malloc_trim(0)

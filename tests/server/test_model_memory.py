@@ -1,6 +1,8 @@
 """Models that are loaded when they are used: against a memory that is counted by hand."""
 
 import concurrent.futures
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -108,10 +110,7 @@ def test_a_model_that_cannot_be_loaded_is_tried_again():
     assert (held.calls, held.is_loading) == (0, False)
 
 
-def test_the_memory_of_processes_that_were_started_counts(monkeypatch):
-    import subprocess
-    import sys
-
+def test_the_memory_of_processes_that_were_started_counts():
     before = model_memory.used_bytes()
     child = subprocess.Popen(
         [sys.executable, "-c", "held = bytearray(b'1') * 200_000_000; print(flush=True); input()"],
@@ -120,6 +119,6 @@ def test_the_memory_of_processes_that_were_started_counts(monkeypatch):
     )
     with child:
         child.stdout.readline()
-        model_memory._of_children.cache_clear()
+        model_memory.give_back()
         assert model_memory.used_bytes() - before > 200_000_000
         child.communicate(b"\n")
