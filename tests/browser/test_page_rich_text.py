@@ -256,15 +256,20 @@ def test_marks_are_placed_as_in_python(page, words):
     """The translations have as many words, half as many or twice as many; a third are copies."""
     chance, translations = random.Random(4), {}
 
+    def marked(word):  # A quarter of them with punctuation.
+        return chance.choice([*[word] * 9, f"({word})", f"{word},", f"“{word}”"])
+
     def translate(texts):
         for text in texts:
             count = max(1, int(words * chance.choice([0.5, 1, 1, 2])))
-            names = [f"{chance.choice('wwv')}{chance.randint(0, 50)}" for _ in range(count)]
+            names = [marked(f"{chance.choice('wwv')}{chance.randint(0, 50)}") for _ in range(count)]
             translations[text] = " ".join(names)
         return [translations[text] for text in texts]
 
     fragments = [
-        random_markup(chance, [f"v{chance.randint(0, 50)}" for _ in range(words)], ["b", "i", "u"])
+        random_markup(
+            chance, [marked(f"v{chance.randint(0, 50)}") for _ in range(words)], ["b", "i", "u"]
+        )
         for _ in range(120)
     ]
     fragments = [fragment for fragment in fragments if "<" in fragment]
