@@ -24,6 +24,7 @@ from kformer.server.endpoint import Endpoint, Strangers
 from kformer.server.hosted_documents import HostedDocuments
 from kformer.server.hosted_files import HostedModels
 from kformer.server.hosted_models import HostedModel
+from kformer.server.model_memory import give_back
 from kformer.server.openapi import openapi_document
 from kformer.server.refusals import Refusal
 from kformer.server.request_bodies import (
@@ -205,15 +206,23 @@ class _Server:
         """Has the models be what their files hold, for good."""
         while isinstance(self._models, HostedModels):
             await asyncio.sleep(_FOLLOW_SECONDS)
-            earlier = [*self._models]
-            models = await asyncio.to_thread(self._models.changed)
-            new = [model for model in models if model not in earlier]
-            for model in new:
+            with contextlib.suppress(OSError):  # A folder is being replaced.
+                if self._become(await asyncio.to_thread(self._models.changed)):
+                    await asyncio.to_thread(give_back)
+
+    def _become(self, models):
+        """Serves other models; returns whether one that was served is not among them.
+
+        Requests that have begun keep it, and with the last of them it leaves the memory.
+        """
+        for model in models:
+            if model not in self._models:
                 model.start(self._limits.waiting)
-            self._models[:] = models
-            for model in earlier:
-                if model not in models and model.held:
-                    await asyncio.to_thread(model.held.replace)
+        replaced = [model for model in self._models if model not in models]
+        for model in replaced:
+            model.held.replace()
+        self._models[:] = models
+        return bool(replaced)
 
     def routes(self):
         """Returns the routes, which `openapi_document` describes."""

@@ -268,8 +268,7 @@ def _loaded(name, path, memory, counts):
     # A newer version may appear while this one is loaded.
     place = newest_version(path) if form == "saved_model" else path
     created = int(path.stat().st_mtime)
-
-    known: list[Any] = []  # What it was when it was described.
+    known: set[Any] = set()  # What it was when it was described.
 
     def load_answers():
         model = load(place)
@@ -280,14 +279,14 @@ def _loaded(name, path, memory, counts):
                 f"Received: {str(path)!r}, which holds a {type(model).__name__}."
             )
         facts = model.facts
-        known[1:] = [(kind, facts.source_language, facts.target_language, facts.target_languages)]
-        known[:] = [*known, *known][:2]
-        if known[0] != known[-1]:
+        languages = facts.source_language, facts.target_language, facts.target_languages
+        if {*known} - {(kind, *languages)}:
             raise Refusal(
                 503,
                 f"{held.name} is being replaced. Received: a request for the model before.",
                 retry_after=1,
             )
+        known.add((kind, *languages))
         return _Answers(model, signatures_of(model, kind))
 
     held = HeldModel(name or path.stem, load_answers, memory, counts)

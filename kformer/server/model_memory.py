@@ -67,13 +67,18 @@ class ModelMemory:
         with self._lock:
             self.calls -= 1
             held.calls -= 1
-        if held.is_replaced:
-            self.unload(held)
 
     def keep(self, held: "HeldModel"):
         """Knows a model that has been loaded."""
         with self._lock:
-            self._loaded[held] = None
+            if not held.is_replaced:
+                self._loaded[held] = None
+
+    def release(self, held: "HeldModel"):
+        """Leaves a model to those that use it: when the last one is gone, it is, too."""
+        with self._lock:
+            held.is_replaced = True
+            self._loaded.pop(held, None)
 
     def make_room(self, held: "HeldModel"):
         """Unloads other models until one that is to be loaded has room.
@@ -148,7 +153,7 @@ class HeldModel:
         bytes: Number of bytes that it took, where that was measured.
         calls: Number of calls that use it now.
         is_loading: Whether it is being loaded.
-        is_replaced: Whether another one has its place, so that it is unloaded after each call.
+        is_replaced: Whether another one has its place.
     """
 
     def __init__(
@@ -187,9 +192,8 @@ class HeldModel:
         self._memory.unload(self)
 
     def replace(self):
-        """Unloads it as soon as nobody uses it."""
-        self.is_replaced = True
-        self.unload()
+        """Leaves it to the requests that have begun, as another one has its place."""
+        self._memory.release(self)
 
     def _measure(self):
         """Measures what was taken since the loading began, unless others may have taken some."""

@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import shutil
+import time
 
 import pytest
 
@@ -126,6 +127,9 @@ def test_a_model_that_changes_loses_no_request(folder, short_tflite):
         assert api.ask("/health").json == state
         with concurrent.futures.ThreadPoolExecutor(4) as clients:
             answers = [*clients.map(ask, range(20))]
+            folder.rename(away := folder.with_name("away"))
+            time.sleep(1.5)  # The server looks for its folder.
+            away.rename(folder)
             replacement.replace(path)
             while api.ask("/v1/models").json["data"][0]["created"] != 1:
                 answers += clients.map(ask, range(8))

@@ -1,9 +1,11 @@
 """Models that are loaded when they are used: against a memory that is counted by hand."""
 
 import concurrent.futures
+import gc
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 
@@ -82,15 +84,23 @@ def test_many_calls_at_once_load_a_model_once():
     assert loads == [1]
 
 
-def test_a_replaced_model_leaves_after_its_last_call(of_three):
-    held = of_three[0]
-    with held.used():
+def test_a_replaced_model_stays_for_those_that_use_it(of_three):
+    class Model:
+        pass
+
+    memory = of_three[0]._memory
+    held = HeldModel("d", Model, memory, ModelCounts())
+    with held.used() as model:
+        gone = weakref.ref(model)
+        del model
         held.replace()
-        assert loaded(of_three) == ["a"]
-    assert loaded(of_three) == []
-    with held.used():  # A request that began before goes on.
-        assert loaded(of_three) == ["a"]
-    assert loaded(of_three) == []
+    memory.most = 0
+    memory.keep_to_limit()
+    with held.used() as model:  # Of a request that began before.
+        assert model is gone()
+    del held, model
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_model_that_cannot_be_loaded_is_tried_again():
