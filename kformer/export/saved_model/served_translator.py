@@ -1,9 +1,11 @@
 """Classes that run the SavedModel of a translator, classifier or language model in Python."""
 
 import copy
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from kformer.serving.request_rows import (
     read_class,
     read_generation,
     read_score,
+    read_several,
     read_tags,
     scored_translation,
     warn_of_cut,
@@ -85,6 +88,9 @@ class ServedTranslator(AnyTranslator, ServedModel):
 class SavedModelEngine(Engine):
     """Searches and scores with the signatures of a SavedModel.
 
+    The export chose the search; of its options a caller chooses `n_best` alone, of which the
+    signature `beam` has at most as many as it has beams, or 4.
+
     With a glossary, a missing term takes the place of a word, or stands between two, where the
     signature `score` finds the translation likeliest.
 
@@ -112,20 +118,30 @@ class SavedModelEngine(Engine):
             target_languages=model._languages,
             target_language=model._target_language or report.get("target_language"),
             search=SearchOptions(**search),
+            choices=frozenset({"n_best"} if "beam" in model.signatures else ()),
             scores=scores,
             aligns="align" in model.signatures,
             no_terms=refusal,
             quality_estimate=model.quality_estimate,
         )
 
+    def options(self, chosen: dict[str, Any]) -> SearchOptions:
+        """Returns the model's own options; with `n_best`, at least as many beams."""
+        n_best = chosen.get("n_best", 1)
+        options = super().options({key: chosen[key] for key in chosen if key != "n_best"})
+        beams = max(options.beam_size, n_best)
+        return dataclasses.replace(options, beam_size=beams, n_best=n_best)
+
     def search(self, sentences: list[str], request: SearchRequest) -> list[list[Translation]]:
-        """Returns the best translation of each sentence."""
+        """Returns the best translations of each sentence, as many as there are."""
+        n_best = request.options.n_best
+        signature, read = ("beam", read_several) if n_best > 1 else ("serving_default", read_best)
         answers = self._model._answers(
-            "serving_default", read_best, sentences, request.batch_size, request.progress
+            signature, read, sentences, request.batch_size, request.progress
         )
         if request.did:
-            warn_of_cut([best.flags for [best] in answers], request.did)
-        return answers
+            warn_of_cut([best.flags for best, *_ in answers], request.did)
+        return [several[:n_best] for several in answers]
 
     def rate(
         self, sentences: list[str], translations: list[str], request: SearchRequest

@@ -56,6 +56,20 @@ def test_it_translates_as_python_does(served, toy_translator, number):
     assert translator.translate(texts) == said_in_python(toy_translator, texts, beam_size)
 
 
+def test_it_has_several_translations_as_python_does(served, toy_translator):
+    beam_size, translator = served
+    number = max(beam_size, 2)
+    beams = {"beam_size": beam_size if beam_size > 1 else 4, "length_penalty": PENALTIES[beam_size]}
+    found = translator.translations(toy.SOURCES[:5], n_best=number, details=False)
+    expected = toy_translator.translations(toy.SOURCES[:5], n_best=number, **beams, details=False)
+    assert [[each.text for each in several] for several in found] == [
+        [each.text for each in several] for several in expected
+    ]
+    assert any(len(several) == number for several in found)
+    with pytest.raises(ValueError, match="was chosen when it was exported"):
+        translator.translations(["wir"], beam_size=5)
+
+
 @pytest.mark.prove
 def test_it_translates_odd_text_as_python_does(served, toy_translator):
     beam_size, translator = served
