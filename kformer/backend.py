@@ -217,7 +217,7 @@ def attach_variables(model: keras.Model):
 def step_of(model: keras.Model) -> int:
     """Returns the number of updates of the weights of a model in training."""
     attach_variables(model)
-    return int(model.optimizer.iterations)
+    return int(ops.convert_to_numpy(model.optimizer.iterations))
 
 
 def copies(variables: Iterable[Any]) -> list:

@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack
 import keras
 import tensorflow as tf
 
+from kformer.backend import step_of
 from kformer.training.callbacks.weight_average import set_states
 from kformer.training.resumption.checkpoint import Checkpoint, newest_checkpoint
 from kformer.training.resumption.interruption import Interruption
@@ -88,7 +89,7 @@ def resumable_fit(
     callbacks = [*callbacks]
     checkpoint = _restore(model, batches, folder, callbacks)
     if checkpoint and resumed:
-        resumed(int(model.optimizer.iterations))
+        resumed(step_of(model))
     if checkpoint and checkpoint.state["stopped"] and not ignore_stop:
         print("Training had ended early there, by a callback: nothing is left to do.", flush=True)
         return
