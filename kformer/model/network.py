@@ -8,7 +8,7 @@ from typing import Any
 
 import keras
 
-from kformer.backend import in_parts, is_tensorflow
+from kformer.backend import in_parts, is_tensorflow, num_replicas
 from kformer.model.dense import HoldsDense, dense_layers, float_weights, is_quantized
 from kformer.model.embedding import PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
@@ -103,7 +103,58 @@ class KeepsOptimizer(keras.Model):
             self.optimizer.build(self.trainable_variables)
 
 
-class Network(KeepsOptimizer, HoldsDense, keras.Model):
+class MeanOverTokens(keras.metrics.Mean):
+    """The mean of the losses of batches, each weighed by its number of real tokens."""
+
+    def update_state(self, values: Any, sample_weight: Any = None):
+        """Does nothing: Keras's trainer weighs each batch by its rows."""
+
+    def add(self, loss: Any, tokens: Any):
+        """Adds the loss of a batch of so many tokens; float scalars."""
+        super().update_state(loss, sample_weight=tokens)
+
+
+class ShowsLossOfTokens(keras.Model):
+    """A model whose `loss` in the logs is of all tokens of an epoch; a mixin for `keras.Model`.
+
+    Keras's is the mean of the losses of batches, weighed by their rows: tokens of batches of long
+    rows count less. With a loss that has the method `count_tokens` and returns the mean over the
+    tokens of a batch, as `kformer.training.MaskedCrossEntropy` does, each batch is weighed by its
+    tokens. What the model learns is the same.
+    """
+
+    @functools.wraps(keras.Model.compile)
+    def compile(self, *args: Any, **kwargs: Any):
+        super().compile(*args, **kwargs)
+        loss: Any = getattr(self, "loss", None)
+        if hasattr(loss, "count_tokens") and loss.reduction == "sum_over_batch_size":
+            # Keras has no public way to replace it. It has as many variables, so that checkpoints
+            # of earlier versions fit. As in Keras's method, the attribute is not tracked.
+            object.__setattr__(self, "_loss_tracker", MeanOverTokens(name="loss"))
+
+    def compile_from_config(self, config: dict[str, Any]):
+        """Compiles the model as Keras does, which refuses to if `compile` is not its own."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        if getattr(self, "optimizer", None) and self.built:
+            self.optimizer.build(self.trainable_variables)
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ):
+        """Returns Keras's loss of a batch, and counts it for the logs."""
+        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
+        if isinstance(self._loss_tracker, MeanOverTokens):
+            # Under a strategy of `tf.distribute`, the loss is divided by the number of replicas.
+            self._loss_tracker.add(loss * num_replicas(), self.loss.count_tokens(y, y_pred))
+        return loss
+
+
+class Network(KeepsOptimizer, ShowsLossOfTokens, HoldsDense, keras.Model):
     """Base class of `Transformer`, of `SequenceClassifier` and of the networks of one stack.
 
     Its subclasses create all weights at once, so that every method works before any call.

@@ -19,7 +19,7 @@ from kformer.backend import check_backend
 from kformer.files import replacing
 from kformer.inference.facts import ModelFacts
 from kformer.kinds import known_kind
-from kformer.model.network import KeepsOptimizer, weights_copy
+from kformer.model.network import KeepsOptimizer, ShowsLossOfTokens, weights_copy
 from kformer.model.sequence_classifier import pool
 from kformer.model.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
@@ -50,7 +50,7 @@ def sentence_vectors(network: keras.Model, source: Any) -> Any:
     return pool(network.encode(source), source, network.padding_id)
 
 
-class TextModel(KerasMethods, KeepsOptimizer, keras.Model):
+class TextModel(KerasMethods, KeepsOptimizer, ShowsLossOfTokens, keras.Model):
     """A tokenizer and a network; base class of `Translator` and of the other tasks.
 
     A subclass creates its network, and defines `_with`, which makes a model with another network;

@@ -108,6 +108,17 @@ class MaskedCrossEntropy(keras.losses.Loss):
         divergence = ops.sum(scores.divergence * scores.compared)
         return loss + self.consistency_weight * _mean(divergence, ops.sum(scores.compared))
 
+    def count_tokens(self, y_true: Any, y_pred: Any):
+        """Returns the number of real tokens of a batch, by which its loss counts among batches.
+
+        Args:
+            y_true, y_pred: As for a call.
+
+        Returns:
+            float32 scalar. Tokens of two views count twice if both take part in the cross entropy.
+        """
+        return ops.sum(expected(y_true, y_pred, self.padding_id, self.ignored_ids).real)
+
     @classmethod
     def from_config(cls, config: dict[str, Any]):
         # Before 0.2, the mean was called "sum".
