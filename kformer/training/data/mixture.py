@@ -37,8 +37,9 @@ class Mixture:
             n^(1 / temperature), and a pass has as many pairs as all corpora together
             ([Arivazhagan et al., 2019](https://arxiv.org/abs/1907.05019)). At 1 all weights are
             1; at 5 small corpora are read often.
-        groups: With `temperature`: a name for each corpus. Corpora of one name count as one, as the
-            texts of one direction of translation do.
+        groups: A name for each corpus, as that of its direction of translation. With `temperature`,
+            corpora of one name count as one; `group_of` tells them apart. By default, with
+            `temperature` each corpus counts by itself, and `group_of` is 0 for all.
         window: Maximum number of pairs in a window.
         longest: Number of bytes that are read of a line, at most.
 
@@ -68,6 +69,8 @@ class Mixture:
         self.names = [source for source, _ in self.files]
         self.weights = corpus_weights(self._pairs, weights, temperature, groups)
         self._rounds = [math.ceil(weight) for weight in self.weights]
+        names = [*(groups or [""] * len(self.files))]
+        self._groups = [names.index(name) for name in names]
         read = sum(times * pairs for times, pairs in zip(self._rounds, self._pairs, strict=True))
         self._number = math.ceil(read / window)
         # The share that a round keeps: all, except for the last round of each corpus.
@@ -120,6 +123,10 @@ class Mixture:
     def corpus_of(rounds: Any):
         """Returns the number of the corpus of each pair, from 0, for the rounds of `windows`."""
         return rounds // 2
+
+    def group_of(self, rounds: Any):
+        """Returns a number for the group of each pair, int32 (N,), for the rounds of `windows`."""
+        return tf.gather(tf.constant(self._groups, tf.int32), self.corpus_of(rounds))
 
     def _part(self, i):
         """Yields the part of corpus i in each window."""

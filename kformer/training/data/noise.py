@@ -183,18 +183,33 @@ class Noise:
         rates = noise_rates(text, among)
         return cls(rates) if rates else None
 
-    def __call__(self, source: Sequence[str], target: Sequence[str], seed: int) -> dict[int, Pair]:
-        """Returns the pairs that changed, by their places, ascending."""
+    def __call__(
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        seed: int,
+        groups: Sequence[int] | None = None,
+    ) -> dict[int, Pair]:
+        """Returns the pairs that changed, by their places, ascending.
+
+        Args:
+            source, target: N texts each.
+            seed: The same seed changes the same pairs.
+            groups: N numbers, such as those of directions of translation: pairs of one number may
+                be joined. By default all pairs may be.
+        """
+        groups = [0] * len(source) if groups is None else groups
         rng = random.Random(seed)
         kinds: dict[int, list[str]] = {}  # Of each chosen place.
         for name, rate in self._rates.items():
             for i in range(len(source)):
                 if rng.random() < rate:
                     kinds.setdefault(i, []).append(name)
-        short = []  # Places of pairs that others may be joined with.
+        short: dict[int, list[int]] = {}  # Of each group, the pairs that others are joined with.
         if "join" in self._rates:
-            pairs = enumerate(zip(source, target, strict=True))
-            short = [i for i, pair in pairs if is_short(*pair)]
+            for i, pair in enumerate(zip(source, target, strict=True)):
+                if is_short(*pair):
+                    short.setdefault(groups[i], []).append(i)
         changed = {}
         for i in sorted(kinds):
             usual = pair = source[i], target[i]
@@ -202,7 +217,7 @@ class Noise:
                 if name != "join":
                     pair = _CHANGES[name](*pair, rng)
                 elif is_short(*pair):
-                    partner = rng.choice(short)
+                    partner = rng.choice(short.get(groups[i]) or [i])
                     pair = joined(pair, (source[partner], target[partner]))
             if pair != usual and all(map(str.strip, pair)):
                 changed[i] = pair
@@ -221,8 +236,14 @@ def noisy_text(
 class TextNoise(Noise):
     """Random changes of labelled texts, whose labels stay."""
 
-    def __call__(self, source: Sequence[str], target: Sequence[str], seed: int) -> dict[int, Pair]:
-        changed = super().__call__(source, source, seed)
+    def __call__(
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        seed: int,
+        groups: Sequence[int] | None = None,
+    ) -> dict[int, Pair]:
+        changed = super().__call__(source, source, seed, groups)
         return {i: (text, target[i]) for i, (text, _) in changed.items()}
 
 

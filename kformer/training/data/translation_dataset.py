@@ -143,10 +143,14 @@ def translation_windows(
     target: Sequence[str],
     tokenizers: Sequence,
     options: BatchOptions,
-    directions: Sequence[tuple[str, int]] | None = None,
+    directions: Sequence[tuple[str, int | None]] | None = None,
 ) -> Windows:
-    """Returns the windows of `translation_dataset`."""
-    names, prefix_ids = zip(*directions, strict=True) if directions else (None, None)
+    """Returns the windows of `translation_dataset`.
+
+    `directions` has for each corpus the name of its direction, and the id that stands before its
+    sources, which is None for all corpora if there is one target language.
+    """
+    names, prefix_ids = zip(*directions, strict=True) if directions else (None, (None,))
     most = options.filter.most_bytes + 1  # A byte more shows that a line is too long.
     mixture = Mixture(source, target, options.weights, options.temperature, names, longest=most)
     options.check_fit()
@@ -165,7 +169,7 @@ def translation_windows(
         respellings,
         views,
         noise=noise,
-        prefix_ids=prefix_ids,
+        prefix_ids=None if None in prefix_ids else prefix_ids,
         marking=marking if options.marks else None,
     )
 

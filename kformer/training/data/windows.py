@@ -303,7 +303,8 @@ class Windows:
         """
         types = [tf.int64, tf.string, tf.string]
         *sides, rounds = texts
-        places, *sides = tf.numpy_function(self._noisy, [*sides, seed], types, stateful=False)
+        inputs = [*sides, self.mixture.group_of(rounds), seed]
+        places, *sides = tf.numpy_function(self._noisy, inputs, types, stateful=False)
         for tensor in (places, *sides):
             tensor.set_shape([None])
         noisy = self._tokenized(*sides, tf.gather(rounds, places))
@@ -319,14 +320,14 @@ class Windows:
         pairs = zip(rows, noisy, strict=True)
         return [tf.gather(tf.concat(both, axis=0), chosen) for both in pairs]
 
-    def _noisy(self, source, target, seed):
+    def _noisy(self, source, target, groups, seed):
         """Returns the places and both sides of the pairs of a window that noise changes.
 
         The arguments and the result are arrays; texts are UTF-8.
         """
         sides = [[text.decode("utf-8", "replace") for text in side] for side in (source, target)]
         high, low = seed.view(np.uint64).tolist()
-        changed = self._noise(*sides, high << 64 | low)
+        changed = self._noise(*sides, high << 64 | low, groups.tolist())
         noisy = ([pair[side].encode() for pair in changed.values()] for side in range(2))
         places = np.fromiter(changed, np.int64, len(changed))
         return places, *(np.array(side, dtype=np.object_) for side in noisy)

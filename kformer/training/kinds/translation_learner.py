@@ -78,7 +78,9 @@ def text_of(prepared: Prepared[TranslationTask]) -> TextOfRun:
 def _windows(prepared, text, tokenizers, options):
     """Returns the windows of parallel text, with the symbols of target languages, if any."""
     symbols = prepared.tokenizers[0].language_ids
-    directions = [(name, symbols[codes_of(name)[1]]) for name in text.directions if symbols]
+    directions = [
+        (name, symbols[codes_of(name)[1]] if symbols else None) for name in text.directions
+    ]
     return translation_windows(text.source, text.target, tokenizers, options, directions)
 
 

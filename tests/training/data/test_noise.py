@@ -123,6 +123,23 @@ def test_long_sentences_are_neither_joined_nor_repeated():
     assert noisy("join", *pairs) == [("kurz kurz", "short short"), pairs[1]]
 
 
+@given(groups=st.lists(st.integers(0, 3), min_size=1, max_size=20), seed=st.integers(0, 9))
+def test_pairs_of_two_groups_are_never_joined(groups, seed):
+    pairs = [(f"x{i}", f"y{i}") for i in range(len(groups))]
+    changed = Noise({"join": 1.0})(*zip(*pairs, strict=True), seed, groups)
+    assert len(changed) == len(pairs)
+    for i, (source, target) in changed.items():
+        first, second = (int(text[1:]) for text in source.split())
+        assert (first, target) == (i, f"y{i} y{second}")
+        assert groups[first] == groups[second]
+
+
+def test_without_groups_as_many_pairs_are_joined_as_within_one():
+    texts = [f"x{i}" for i in range(99)], [f"y{i}" for i in range(99)]
+    noise = Noise({"join": 0.5})
+    assert noise(*texts, 3) == noise(*texts, 3, [7] * 99)
+
+
 @every_kind
 @given(pair=st.tuples(sentences, sentences), seed=st.integers(0, 9))
 def test_text_stays_text(name, pair, seed):
@@ -183,10 +200,14 @@ def test_words_that_are_tagged_cannot_be_joined():
 
 
 def window_of(pairs, write, tokenizer, number=0, **options):
-    """Returns the pairs of texts of the only window of a pass, and the limits of its batches."""
+    """Returns the pairs of texts of the only window of a pass, and the ids of its batches."""
     files = [[str(file)] for file in write(pairs)]
+    return texts_of(*files, tokenizer, None, number, **options)
+
+
+def texts_of(source, target, tokenizer, directions, number=0, **options):
     options = BatchOptions(**{"tokens_per_batch": 256, "max_length": 128, **options})
-    windows = translation_windows(*files, (tokenizer, tokenizer), options)
+    windows = translation_windows(source, target, (tokenizer, tokenizer), options, directions)
     [window] = windows.mixture.eager_windows()
     seed = tf.constant([0, number], tf.int64)
     *rows, order, limits, _, _ = windows._window(*window, seed)
@@ -208,6 +229,21 @@ def test_both_sides_of_random_pairs_become_noisy_together(write, tokenizer):
         assert 0.2 < len({*texts} & capitals) / len(texts) < 0.4
     (first, _), (second, _), (again, _) = passes
     assert again == first and {*first} != {*second}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_no_pair_is_joined_with_one_of_another_direction(write, tokenizer, named):
+    pairs = [(f"das haus {i}", f"a house {i}") for i in range(150)]
+    german, english = map(str, write(pairs))
+    directions = [("de-en", None), ("en-de", None)] if named else None
+    texts, _ = texts_of(
+        [german, english], [english, german], tokenizer, directions, noise="join=0.5"
+    )
+    words = [{*source.split()} & {"haus", "house"} for source, _ in texts]
+    joined = [len(source.split()) == 6 for source, _ in texts]
+    mixed = sum(len(both) == 2 for both in words)
+    assert 100 < sum(joined) < 200
+    assert mixed == 0 if named else 30 < mixed < 100
 
 
 def test_batches_have_about_as_many_ids_where_noise_makes_some_rows_longer(write, tokenizer):
