@@ -85,10 +85,13 @@ def evaluate(
     texts = [" ".join(words) for words, _ in examples]
     taggings = in_chunks(tagger.tag, texts, len(texts), label="Tagging")
     predicted = [tagging.labels for tagging in taggings]
-    from kformer.text.label_scores import tag_scores
+    from kformer.text.label_scores import strict_tag_scores, tag_scores
 
-    scores = tag_scores([labels for _, labels in examples], predicted)
+    expected = [labels for _, labels in examples]
+    scores, strict = tag_scores(expected, predicted), strict_tag_scores(expected, predicted)
     typer.echo(f"accuracy  {100 * scores.accuracy:6.2f}  percent of {scores.words:,} words")
     for name in ("precision", "recall", "f1"):
         shown = name.replace("f1", "F1")
         typer.echo(f"{shown:<9} {100 * getattr(scores, name):6.2f}  of {scores.expected:,} spans")
+    if strict is not None:
+        typer.echo(f"strict F1 {100 * strict.f1:6.2f}  of {strict.expected:,} spans")
