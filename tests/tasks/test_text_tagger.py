@@ -156,6 +156,35 @@ def test_a_treebank_has_forms_and_parts_of_speech(tmp_path):
         [*read_tagged(file)]
 
 
+def test_a_treebank_of_windows_and_one_that_names_its_columns_are_read_alike(tmp_path):
+    (file := tmp_path / "en.conllu").write_text(TREEBANK)
+    expected = [*read_tagged(file)]
+    file.write_bytes(b"\xef\xbb\xbf" + TREEBANK.replace("\n", "\r\n").encode())
+    assert [*read_tagged(file)] == expected
+    names = "# global.columns = UPOS ID FORM PARSEME:MWE\n"
+    rows = [line.split("\t") for line in TREEBANK.splitlines()]
+    lines = ["\t".join([row[3], row[0], row[1], "*"]) if row[1:] else row[0] for row in rows]
+    file.write_text(names + "\n".join(lines))
+    assert [*read_tagged(file)] == expected
+    file.write_text("\ufeffTom B-PER\n")
+    assert [*read_tagged(file)] == [(["Tom"], ["B-PER"])]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1\t_\tdog\tNOUN" + 6 * "\t_", "the forms must be added .*line 1: "),
+        ("1\tdog\tdog\t_" + 6 * "\t_", "universal part of speech .*line 1: "),
+        ("# global.columns = ID FORM XPOS\n1\tdog\tNN", "ID, FORM, UPOS.* without UPOS"),
+        ("1\tA\ta\tDT\t0\n2\tdog\tdog\tNN\t0\n\n", "write the words .* numbers of words"),
+    ],
+)
+def test_a_treebank_without_words_or_parts_of_speech_is_refused(tmp_path, content, message):
+    (tmp_path / "en.conllu").write_text(content)
+    with pytest.raises(ValueError, match=rf"{message}"):
+        [*read_tagged(tmp_path / "en.conllu")]
+
+
 def test_a_word_may_be_a_number_sign(tmp_path):
     file = tmp_path / "en.conll"
     file.write_text("# O\n1 O\n")

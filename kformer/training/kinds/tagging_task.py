@@ -2,7 +2,7 @@
 
 import functools
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from kformer.kinds import TAGGER
 from kformer.text.labels import tagger_text
@@ -11,6 +11,12 @@ from kformer.training.kinds.classification_task import ClassificationTask
 from kformer.training.kinds.labelled_files import Split, split
 from kformer.training.run.labelling_options import TaggingOptions
 from kformer.training.run.run_preparation import prepare_text
+
+_WANTED = "ID", "FORM", "UPOS"
+_TREEBANK_COLUMNS = ["ID", "FORM", "LEMMA", "UPOS", "XPOS"]
+_TREEBANK_COLUMNS += ["FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
+_COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=(.*)")
+_WORD_NUMBER = re.compile(r"(\d+)([-.]\d+)?")
 
 
 def read_tagged(file):
@@ -21,11 +27,12 @@ def read_tagged(file):
 
     Of a treebank in [CoNLL-U](https://universaldependencies.org/format.html), whose lines have a
     number and nine more columns between tabs, the forms and the universal parts of speech are read.
-    Comments, tokens of several words, such as "3-4", and empty nodes are left out.
+    Comments, tokens of several words, such as "3-4", and empty nodes are left out. A first line
+    "# global.columns = ID FORM ...", as of CoNLL-U Plus, names other columns.
     """
-    words, labels, is_treebank = [], [], _is_treebank(file)
-    for number, line in enumerate(read_lines(file), start=1):
-        columns = _treebank_columns(line, number, file) if is_treebank else line.split()
+    words, labels, treebank, is_first = [], [], _Treebank.of(file), True
+    for number, line in enumerate(_lines(file), start=1):
+        columns = treebank.columns(line, number) if treebank else line.split()
         if columns is None:
             continue
         if len(columns) > 1 and columns[0] != "-DOCSTART-":
@@ -37,42 +44,83 @@ def read_tagged(file):
                 f"Received: {str(file)!r}, line {number}: {line!r:.99}."
             )
         elif words:
+            if is_first and not treebank:
+                _check_no_numbers(words, file)
             yield words, labels
-            words, labels = [], []
+            words, labels, is_first = [], [], False
     if words:
         yield words, labels
 
 
-_TREEBANK_COLUMNS = 10
-_WORD_NUMBER = re.compile(r"(\d+)([-.]\d+)?")
+def _lines(file):
+    """Yields the lines of a file, without the mark that Windows puts before UTF-8."""
+    for number, line in enumerate(read_lines(file)):
+        yield line if number else line.removeprefix("\ufeff")
 
 
-def _is_treebank(file):
-    """Returns whether the first line with a word is one of CoNLL-U."""
-    for line in read_lines(file):
-        if line.strip() and not line.startswith("#"):
-            columns = line.split("\t")
-            return len(columns) == _TREEBANK_COLUMNS and bool(_WORD_NUMBER.fullmatch(columns[0]))
-    return False
-
-
-def _treebank_columns(line, number, file):
-    """Returns the form and the part of speech in a line, none for the end of a text.
-
-    None for a line that is left out.
-    """
-    if not line.strip():
-        return []
-    if line.startswith("#"):
-        return None
-    columns = line.split("\t")
-    place = _WORD_NUMBER.fullmatch(columns[0])
-    if len(columns) != _TREEBANK_COLUMNS or not place or not columns[1].strip():
+def _check_no_numbers(words, file):
+    """Raises ValueError if the words are numbers from 1 on, as in other formats of treebanks."""
+    if len(words) > 1 and words == [str(number) for number in range(1, len(words) + 1)]:
         raise ValueError(
-            f"A line of CoNLL-U has a number, a form, and {_TREEBANK_COLUMNS - 2} more columns "
-            f"between tabs. Received: {str(file)!r}, line {number}: {line!r:.99}."
+            "The first column of tagged text is the word, or the number of a word in a line of "
+            "CoNLL-U, of ten columns between tabs; of other formats, write the words and their "
+            f"labels. Received: {str(file)!r}, whose first column has the numbers of words."
         )
-    return None if place[2] else ["".join(columns[1].split()), columns[3]]
+
+
+class _Treebank(NamedTuple):
+    """The columns of a file in CoNLL-U."""
+
+    file: Any
+    names: list[str]
+
+    @classmethod
+    def of(cls, file):
+        """Returns the columns, by the lines up to the first one with a word; None if it is none."""
+        names = _TREEBANK_COLUMNS
+        for line in _lines(file):
+            if match := _COLUMN_NAMES.match(line):
+                names = match[1].split()
+                missing = [name for name in _WANTED if name not in names]
+                if missing:
+                    raise ValueError(
+                        f"A treebank for a tagger needs the columns {', '.join(_WANTED)}. "
+                        f"Received: {str(file)!r}, without {', '.join(missing)}."
+                    )
+            elif line.strip() and not line.startswith("#"):
+                columns = line.split("\t")
+                is_number = len(columns) == len(names) and _WORD_NUMBER.fullmatch(
+                    columns[names.index("ID")]
+                )
+                return cls(file, names) if is_number else None
+        return None
+
+    def columns(self, line, number):
+        """Returns the form and the part of speech in a line, none for the end of a text.
+
+        None for a line that is left out.
+        """
+        if not line.strip():
+            return []
+        if line.startswith("#"):
+            return None
+        columns = line.split("\t")
+        values = dict(zip(self.names, columns, strict=False))
+        place = _WORD_NUMBER.fullmatch(values["ID"])
+        if len(columns) != len(self.names) or not place or not values["FORM"].strip():
+            raise ValueError(
+                f"A line of CoNLL-U has a number, a form, and {len(self.names) - 2} more columns "
+                f"between tabs. Received: {str(self.file)!r}, line {number}: {line!r:.99}."
+            )
+        if place[2]:
+            return None
+        if values["UPOS"] == "_" or (values["FORM"] == "_" and values.get("LEMMA", "_") != "_"):
+            raise ValueError(
+                "A treebank for a tagger needs the form and the universal part of speech of each "
+                "word; of some treebanks, the forms must be added first. "
+                f"Received: {str(self.file)!r}, line {number}: {line!r:.99}."
+            )
+        return ["".join(values["FORM"].split()), values["UPOS"]]
 
 
 def split_tagged(files: Any, columns: None = None) -> Split:
