@@ -54,6 +54,15 @@ class StopWithoutImprovement(BestScore):
         """Returns the state for a checkpoint."""
         return {**super().get_state(), "waited": self.waited}
 
+    def set_state(self, state: dict):
+        """Restores the state of `get_state`.
+
+        In a run that continues although its patience was over, the validations count anew.
+        """
+        super().set_state(state)
+        if self.waited >= self.patience:
+            self.waited = 0
+
 
 class Diverged(FloatingPointError):
     """Training ended because the loss or the weights are no longer finite.
@@ -100,11 +109,15 @@ class StopInTime(ValidationCallback):
     """Ends training after the last validation that comes before a limit of time.
 
     It ends when the time to another validation, as long as that to this one, would exceed the
-    limit. It has no state, so that a run can be resumed with it or without it.
+    limit. It has no state, so that a run can be resumed with it or without it: `resumable_fit`
+    does not count such an end as the end of the run.
 
     Args:
         max_hours: Hours of training, over 0.
         seconds: Callable () -> seconds that the run took so far, in all processes.
+
+    Attributes:
+        is_out_of_time: Whether it has ended training.
     """
 
     def __init__(self, max_hours: float, seconds: Callable[[], float]):
@@ -112,6 +125,7 @@ class StopInTime(ValidationCallback):
         self.max_hours = check_number("max_hours", max_hours, above=0)
         self._seconds = seconds
         self._last = 0.0
+        self.is_out_of_time = False
 
     def on_train_begin(self, logs: dict[str, Any] | None = None):
         self._last = self._seconds()
@@ -119,6 +133,6 @@ class StopInTime(ValidationCallback):
     def on_validation(self, epoch: float, logs: dict):
         """Ends training if another validation would come too late."""
         now = self._seconds()
-        if now + (now - self._last) > 3600 * self.max_hours:
-            self.model.stop_training = True
+        if not self.model.stop_training and now + (now - self._last) > 3600 * self.max_hours:
+            self.model.stop_training = self.is_out_of_time = True
         self._last = now

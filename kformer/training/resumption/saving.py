@@ -154,7 +154,7 @@ class Saving(keras.callbacks.Callback):
                 raise Diverged(self.model, "weights that are not")
         state = {
             "callbacks": get_states(self.stateful_callbacks),
-            "stopped": self.model.stop_training,
+            "stopped": self.model.stop_training and not self._is_out_of_time(),
         }
         if self.together.writes:
             write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
@@ -164,6 +164,12 @@ class Saving(keras.callbacks.Callback):
         now = time.monotonic()
         if self.every_seconds:
             self._due = now + max(self.every_seconds, _SHARE * (now - began))
+
+    def _is_out_of_time(self):
+        """Whether `StopInTime` ended training, which can go on in more time."""
+        return any(
+            getattr(callback, "is_out_of_time", False) for callback in self.stateful_callbacks
+        )
 
     def _end_if_interrupted(self, signal_number, epoch, batch):
         if signal_number:

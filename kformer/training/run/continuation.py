@@ -16,6 +16,10 @@ if TYPE_CHECKING:  # Keras.
     from kformer.training.callbacks.stopping import Diverged
 
 
+EXTENDING = ("epochs", "patience", "monitor")  # Settings that may extend a finished run.
+HOURS_REACHED = "max_hours_reached"  # In the run config, of a run that its hours ended.
+
+
 def check_output(
     output: str | Path, overwrite: bool, config: dict | None = None, restart: bool = False
 ) -> bool:
@@ -42,6 +46,7 @@ def check_output(
         return False
     finished = earlier.get("finished", False)
     differs = config and difference(earlier, config)
+    replacing = "--overwrite (`overwrite=True`) replaces other runs"
     if config and not differs and not finished:
         check_can_go_on(output)
         return True
@@ -49,25 +54,47 @@ def check_output(
         return False
     if config and not differs and _more_to_train(output, earlier, config):
         return True
+    if config and not differs:
+        replacing = (
+            "more --epochs or more --patience continue a finished one, and --overwrite "
+            "(`overwrite=True`) deletes it"
+        )
     if finished or not config:
         differs = f"that is {'finished' if finished else 'unfinished'}"
     raise FileExistsError(
         "The output folder must be new or empty, or hold an unfinished run of the same settings, "
-        "which is then resumed; --overwrite (`overwrite=True`) replaces other runs. "
+        f"which is then resumed; {replacing}. "
         f"Received: {str(output)!r}, which holds a run {differs}."
     )
+
+
+def check_time_left(output: Path, earlier: dict, max_hours: float | None):
+    """Raises FileExistsError for a run that its hours ended, if it has no more of them now.
+
+    Args:
+        earlier: Its run config.
+    """
+    reached = earlier.get(HOURS_REACHED)
+    if reached is not None and max_hours is not None and max_hours <= reached:
+        raise FileExistsError(
+            "A run that its hours ended continues with a higher --max-hours (`max_hours`), or "
+            f"without. Received: max_hours={max_hours}, for {str(output)!r}, which {reached} hours "
+            "ended."
+        )
 
 
 def _more_to_train(output, earlier, config):
     """Returns whether more epochs or more patience extend a finished run."""
     from kformer.training.resumption.checkpoint import checkpoint_files, epochs_done  # NumPy.
 
-    if not {"epochs", "patience", "monitor"} & {*changed_settings(earlier, config)}:
+    extending = {*EXTENDING} & {*changed_settings(earlier, config)}
+    has_more_epochs = config["recipe"]["epochs"] > earlier["recipe"]["epochs"]
+    if not extending or (extending == {"epochs"} and not has_more_epochs):
         return False
     files = checkpoint_files(Path(output) / CHECKPOINTS)
     if files:
         return epochs_done(files[-1]) < config["recipe"]["epochs"]
-    if config["recipe"]["epochs"] <= earlier["recipe"]["epochs"]:
+    if not has_more_epochs:
         return False
     raise FileNotFoundError(
         "A finished run is extended from its last checkpoint, and there is none: start another run "
@@ -92,6 +119,14 @@ def check_can_go_on(output: Path):
             "again with --restart (`restart=True`). Received: "
             f"{str(output)!r}, which holds {', '.join(path.name for path in kept)}."
         )
+
+
+def out_of_time_in_words(epoch: float, epochs: int) -> str:
+    """Says how to continue a run that its hours ended, after `epoch` of `epochs`."""
+    return (
+        f"The time was over after epoch {epoch:.4g} of {epochs}: the same command with a higher "
+        "--max-hours, or without, continues this run."
+    )
 
 
 def how_to_go_on(output: Path, recipe: Recipe, error: "Diverged") -> str:

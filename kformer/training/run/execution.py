@@ -24,7 +24,13 @@ from kformer.training.resumption.checkpoint import (
 from kformer.training.resumption.resumable_fit import resumable_fit
 from kformer.training.run.choosing import Choice
 from kformer.training.run.choosing import in_words as average_in_words
-from kformer.training.run.continuation import check_can_go_on, how_to_go_on
+from kformer.training.run.continuation import (
+    EXTENDING,
+    HOURS_REACHED,
+    check_can_go_on,
+    how_to_go_on,
+    out_of_time_in_words,
+)
 from kformer.training.run.history_picture import draw_history
 from kformer.training.run.outcome import further_epochs, improving_in_words
 from kformer.training.run.run_config import (
@@ -55,24 +61,31 @@ def run(prepared: Prepared) -> Any:
     check_same(team().exchange({**prepared.config, "versions": versions}, is_comparable))
     with distribute():
         check_fits(prepared.recipe, prepared.vocabularies.sizes())
-        scores, epochs = _train(prepared)
+        scores, epochs, has_ended = _train(prepared)
     task, file = prepared.task, prepared.output / prepared.task.kind.file
     model = task.load(file)
     warning = task.uselessness(model, scores, epochs)
     if remark := task.calibrate(model):
         model.save(file)
     # How well the estimates fit means nothing where all translations are wrong.
-    remarks = [warning] if warning else [remark, improving_in_words(epochs)]
+    improving = improving_in_words(epochs) if has_ended else ""
+    remarks = [warning] if warning else [remark, improving]
     print(*filter(None, remarks), sep="\n", end="\n" * any(remarks), flush=True)
     prepared.config["useful"] = warning is None
-    _write_config(prepared, finished=True)
+    _write_config(prepared, has_ended)
     keep_newest(prepared.output / CHECKPOINTS)  # The run may be extended.
     shutil.rmtree(prepared.output / COMPILED, ignore_errors=True)
     return model
 
 
 def _train(prepared):
-    """Fits the model; returns the best one's scores by name, and `further_epochs`."""
+    """Fits the model.
+
+    Returns:
+        scores: Those of the best model, by name.
+        epochs: `further_epochs`.
+        has_ended: Whether the run has ended, and not only its time.
+    """
     recipe, output, task = prepared.recipe, prepared.output, prepared.task
     options = task.options
     if not prepared.resumes:
@@ -86,12 +99,13 @@ def _train(prepared):
     number = int(learner.batches.cardinality())
     texts = names_of_texts(task.validation_names) if task.is_chosen_by_mean else []
     progress = Progress(number, recipe.epochs, MONITORS[recipe.monitor][0], choice.is_best, texts)
+    in_time = _in_time(options.max_hours, progress)
     observers = [
         CompileAhead(learner.batches, learner.validation),
         TokensPerSecond(learner.examples),
         StopWhenDiverged(),
         *choice.callbacks,
-        *_in_time(options.max_hours, progress),
+        *in_time,
         *options.callbacks,
         history,
         *_logs_of(prepared),
@@ -111,7 +125,7 @@ def _train(prepared):
                 verbose=0,
                 together=Agreement(team()),
                 resumed=lambda step: _resume(prepared, step),
-                ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
+                ignore_stop=bool({*EXTENDING} & {*prepared.changed}),
                 callbacks=[
                     *observers,
                     ValidateEvery(
@@ -129,13 +143,21 @@ def _train(prepared):
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe, error)) from error
     _finish(prepared, choice, history.history, progress.seconds)
-    return choice.scores, further_epochs(
-        history.history, recipe, prepared.config.get("suited_epochs", 0)
-    )
+    epochs = history.history["epoch"][-1]
+    if epochs < recipe.epochs and any(stop.is_out_of_time for stop in in_time):
+        prepared.config[HOURS_REACHED] = options.max_hours
+        print(out_of_time_in_words(epochs, recipe.epochs), flush=True)
+        return choice.scores, recipe.epochs, False
+    suited = prepared.config.get("suited_epochs", 0)
+    return choice.scores, further_epochs(history.history, recipe, suited), True
 
 
 def _in_time(max_hours, progress):
-    return [StopInTime(max_hours, lambda: progress.seconds)] if max_hours is not None else []
+    def seconds():
+        """Of process 0, so that all processes end after the same validation."""
+        return team().exchange(progress.seconds, lambda value: type(value) is float)[0]
+
+    return [] if max_hours is None else [StopInTime(max_hours, seconds)]
 
 
 def _logs_of(prepared):
@@ -171,6 +193,7 @@ def _resume(prepared, step):
     for line in in_words(prepared.changed, step):
         print(line, flush=True)
     prepared.config.update(with_changes(prepared.config, prepared.changed, step))
+    prepared.config.pop(HOURS_REACHED, None)
     _write_config(prepared, finished=False)
 
 

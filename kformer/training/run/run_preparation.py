@@ -14,7 +14,7 @@ from kformer.arguments import check_choice
 from kformer.text.text_files import as_list
 from kformer.training.recipes.pace import as_begun, is_open, suited_to
 from kformer.training.recipes.recipe import SUITED, Recipe, is_smaller_student
-from kformer.training.run.continuation import check_output
+from kformer.training.run.continuation import check_output, check_time_left
 from kformer.training.run.run_config import changed_settings, read_run_config, run_config
 from kformer.training.run.run_folder import CHECKPOINTS
 from kformer.training.run.run_vocabularies import Vocabularies, saved_vocabularies
@@ -120,6 +120,7 @@ def prepare(task: AnyTask, recipe: Recipe, output: str | Path) -> Prepared[AnyTa
     config = run_config(recipe, task)
     resumes, changed = check_output(output, options.overwrite, config, options.restart), {}
     if resumes:
+        check_time_left(output, earlier, options.max_hours)
         changed = changed_settings(earlier, config)
         config = {**earlier, **config}  # The files may have moved.
     else:

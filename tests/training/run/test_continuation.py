@@ -10,7 +10,7 @@ import kformer
 from kformer import Tokenizer
 from kformer.training import KeepBest, StopWithoutImprovement, train
 from support.disturbances import PowerCut, Spoil
-from support.training.same_run import assert_same_run, read
+from support.training.same_run import assert_same_run, read, weights_of
 
 
 @pytest.fixture(scope="module")
@@ -186,14 +186,64 @@ def test_a_finished_run_without_its_checkpoints_cannot_be_extended(again, tiny_r
 
 
 @pytest.mark.prove
-def test_more_patience_extends_a_run_that_stopped_early(again, tmp_path, capsys):
+def test_more_patience_extends_a_run_that_stopped_early(again, tmp_path):
     spoilt = {"epochs": 3, "callbacks": [Spoil(epoch=1, factor=50)]}
     again(tmp_path / "run", patience=1, **spoilt)
     assert len(read(tmp_path / "run" / "history.json")["loss"]) == 2
-    again(tmp_path / "run", patience=1, epochs=4)  # As a run of 4 epochs would have ended.
-    assert "Training had ended early" in capsys.readouterr().out
+    with pytest.raises(FileExistsError, match="more --patience continue a finished one, and --ov"):
+        again(tmp_path / "run", patience=1, epochs=3)
     again(tmp_path / "run", patience=5, epochs=3)
     assert len(read(tmp_path / "run" / "history.json")["loss"]) == 3
+
+
+@pytest.mark.prove
+def test_more_epochs_extend_a_run_that_stopped_early_as_if_it_had_not(again, tmp_path):
+    run, other, spoil = tmp_path / "run", tmp_path / "other", [Spoil(epoch=1, factor=50)]
+    again(run, epochs=3, patience=1, callbacks=spoil)
+    assert read(run / "history.json")["epoch"] == [1, 2]
+    with pytest.raises(FileExistsError, match="which holds a run that is finished"):
+        again(run, epochs=2, patience=1)
+    again(run, epochs=4, patience=1)
+    again(other, epochs=3, patience=9, callbacks=spoil)
+    histories = [read(folder / "history.json") for folder in (run, other)]
+    assert histories[0]["epoch"] == [1, 2, 3]  # The patience was over once more.
+    for history in histories:
+        del history["tokens/s"]
+    assert histories[0] == histories[1]
+    np.testing.assert_equal(weights_of(run), weights_of(other))
+
+
+@pytest.mark.parametrize("within_epochs", [False, pytest.param(True, marks=pytest.mark.prove)])
+def test_a_run_that_its_hours_ended_continues_as_if_it_had_not(
+    again, tiny_run, tmp_path, capsys, within_epochs
+):
+    run, whole, numbers = tmp_path / "run", tiny_run[0], {}
+    if within_epochs:
+        numbers = {"validate_every": 3, "average": 2, "keep_best": 2}
+        again(whole := tmp_path / "whole", **numbers)
+    again(run, **numbers, max_hours=1e-6)
+    epoch = read(run / "history.json")["epoch"][-1]
+    assert epoch < 1 if within_epochs else epoch == 1
+    printed = (
+        f"The time was over after epoch {epoch:.4g} of 2: the same command with a higher --max"
+    )
+    assert printed in capsys.readouterr().out
+    assert read(run / "run.json")["finished"] is False
+    assert kformer.load(run / "translator.keras").translate(["der hund"])
+    before = content(run)
+    for options in {"max_hours": 1e-6}, {"max_hours": 1e-7, "overwrite": True}:
+        with pytest.raises(FileExistsError, match=r"with a higher --max-hours .* max_hours=1e-0"):
+            again(run, **numbers, **options)
+    assert content(run) == before
+    again(run, **numbers, max_hours=9.0)
+    assert_same_run(run, whole)
+
+
+def test_patience_that_was_over_counts_anew():
+    stop = StopWithoutImprovement(3)
+    for waited, expected in (2, 2), (3, 0):
+        stop.set_state({"monitor": "val_loss", "best": 1.0, "waited": waited})
+        assert stop.waited == expected
 
 
 def test_another_monitored_score_is_compared_with_that_of_the_saved_translator():
