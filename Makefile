@@ -107,7 +107,7 @@ bench-translate: .venv-bench/installed  ## Measure the translation of a file, st
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.commands \
 		--model $(MODEL) --source $(SOURCE) $(ARGS)
 
-bench-serve: .venv-bench/installed  ## Measure kformer serve under load, beside CTranslate2; MODEL=, SOURCE=, ARGS=.
+bench-serve: .venv-bench/installed  ## Measure kformer serve under load, beside CTranslate2 or LibreTranslate; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.server \
 		--model $(MODEL) --source $(SOURCE) $(ARGS)
 

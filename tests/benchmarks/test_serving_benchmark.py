@@ -6,11 +6,27 @@ import json
 import os
 import subprocess
 import time
+import urllib.request
+import zipfile
 
 import pytest
 
-from benchmarks.server.load import Load, percentile
-from benchmarks.server.servers import BatchedModel, processor_seconds, resident_bytes
+from benchmarks.preparation import prepare
+from benchmarks.server.language_pairs import (
+    PACKAGES,
+    TARGETS,
+    requests_for,
+    serving_with_kformer,
+    serving_with_libretranslate,
+)
+from benchmarks.server.load import Load, percentile, prediction_request
+from benchmarks.server.servers import (
+    BatchedModel,
+    peak_bytes,
+    processor_seconds,
+    resident_bytes,
+)
+from benchmarks.server.write_pairs import write_packages
 from support import toy
 from support.native.compiling import compiled
 from support.native.saved_model_program import command, tensorflow_arguments
@@ -41,7 +57,8 @@ def test_each_line_is_sent_in_turn_and_what_is_refused_is_counted():
 
     async def run():
         async with serving(received) as port:
-            return await Load(port, ["a", "no", "ü"], connections=4).run(requests=30)
+            requests = [prediction_request(line) for line in ("a", "no", "ü")]
+            return await Load(port, requests, connections=4).run(requests=30)
 
     result = asyncio.run(run())
     assert sorted(received) == sorted(["a", "no", "ü"] * 10)
@@ -57,12 +74,62 @@ def test_time_and_memory_of_a_process_are_those_of_the_system():
     assert processor_seconds(os.getpid()) - before > 0.27  # It counts in hundredths.
     kept = bytes(range(256)) * 2**18  # 64 MiB.
     assert resident_bytes(os.getpid()) > len(kept)
+    del kept
+    assert peak_bytes(os.getpid()) > 64 * 2**20
 
 
 def test_percentiles_are_values_that_occurred():
     values = [float(value) for value in range(100, 0, -1)]
     assert [percentile(values, share) for share in (1, 50, 95, 100)] == [1, 50, 95, 100]
     assert percentile([7.0], 95) == 7
+
+
+def test_requests_take_the_pairs_in_turn():
+    assert len({*TARGETS}) == 20
+    bodies = [json.loads(r.partition(b"\r\n\r\n")[2]) for r in requests_for(["a", "b", "c"], 2)]
+    assert [(body["q"], body["target"]) for body in bodies] == [
+        ("a", TARGETS[0]),
+        ("b", TARGETS[1]),
+        ("c", TARGETS[0]),
+    ]
+
+
+def test_a_package_is_installed_for_each_pair(tmp_path):
+    package = tmp_path / "pair.argosmodel"
+    facts = {"from_code": "de", "to_code": "en", "to_name": "English"}
+    with zipfile.ZipFile(package, "w") as archive:
+        archive.writestr("kformer-de_en/metadata.json", json.dumps(facts))
+        archive.writestr("kformer-de_en/model/model.bin", b"weights")
+    write_packages(package, tmp_path / "packages", ["en", "fr"])
+    for code, name in (("en", "English"), ("fr", "French")):
+        folder = tmp_path / "packages" / code
+        assert (folder / "model" / "model.bin").read_bytes() == b"weights"
+        written = json.loads((folder / "metadata.json").read_text("utf-8"))
+        assert written == {"from_code": "de", "to_code": code, "to_name": name}
+
+
+def test_a_libretranslate_that_ends_is_named_with_its_error(tmp_path):
+    command = tmp_path / "libretranslate"
+    command.write_text("#!/bin/sh\necho 'ImportError: no flask' >&2\nexit 1\n")
+    command.chmod(0o755)
+    with (
+        pytest.raises(SystemExit, match="bench-serve: LibreTranslate: ImportError: no flask"),
+        serving_with_libretranslate(command, tmp_path, [], beams=1),
+    ):
+        pass
+
+
+@pytest.mark.prove
+def test_kformer_serves_every_pair_that_is_written(toy_keras, tmp_path):
+    written = [str(tmp_path), str(toy_keras), "int8", "1", "3"]
+    prepare("test", "benchmarks.server.write_pairs", written)
+    requests = requests_for(toy.SOURCES[:9], 3)
+    with serving_with_kformer("kformer", tmp_path, requests, []) as server:
+        result = server.measure(2, seconds=0.5)
+        metrics = urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics").read().decode()
+    assert result.failed == 0
+    assert all(f'model="{target}"' in metrics for target in TARGETS[:3])
+    assert sorted(path.name for path in (tmp_path / PACKAGES).iterdir()) == sorted(TARGETS[:3])
 
 
 @pytest.mark.prove

@@ -32,17 +32,17 @@ def percentile(values: list[float], share: float) -> float:
 
 
 class Load:
-    """Sends the lines of a text, one a request, over connections that stay open.
+    """Sends requests in turn, again and again, over connections that stay open.
 
     Args:
         port: Of a server on this machine.
-        lines: Sentences, in turn.
+        requests: Of `http_request`.
         connections: Number of connections, each with one request at a time.
     """
 
-    def __init__(self, port: int, lines: list[str], connections: int):
+    def __init__(self, port: int, requests: list[bytes], connections: int):
         self._port, self._connections = port, connections
-        self._requests = itertools.cycle([_request(line) for line in lines])
+        self._requests = itertools.cycle(requests)
 
     async def run(self, seconds: float = 3600, requests: int | None = None) -> LoadResult:
         """Sends requests for a time, or a number of them; waits for all answers."""
@@ -71,9 +71,15 @@ class Load:
         return failed
 
 
-def _request(line):
-    body = json.dumps({"instances": [line]}).encode()
-    head = f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+def prediction_request(line: str) -> bytes:
+    """Returns the request of TensorFlow Serving for a sentence."""
+    return http_request(PATH, {"instances": [line]})
+
+
+def http_request(path: str, fields: dict) -> bytes:
+    """Returns a request with JSON that keeps its connection open."""
+    body = json.dumps(fields).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

@@ -7,21 +7,22 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from benchmarks.contender import environment, reason
-from benchmarks.server.load import MODEL, PATH, Load, LoadResult
+from benchmarks.server.load import MODEL, PATH, Load, LoadResult, prediction_request
 
 TFLITE, FOLDER = "model.tflite", "ctranslate2"
 SAVED_MODEL, PROGRAM = "saved_model", "program.json"  # The second is a command, as a list.
 BATCHED = "SavedModel, batched"
 _LINES = 200  # Each is first answered alone.
-_KFORMER = ["kformer", "serve", "--port", "0", "--quiet"]
+KFORMER = ["kformer", "serve", "--port", "0", "--quiet"]
 SERVERS = {  # The module that runs, and its arguments.
-    "kformer, .tflite": [*_KFORMER, f"{MODEL}={TFLITE}"],
-    "kformer, ctranslate2 folder": [*_KFORMER, f"{MODEL}={FOLDER}"],
+    "kformer, .tflite": [*KFORMER, f"{MODEL}={TFLITE}"],
+    "kformer, ctranslate2 folder": [*KFORMER, f"{MODEL}={FOLDER}"],
     "ctranslate2's own": ["benchmarks.server.ctranslate2_server", FOLDER, PATH],
 }
 
@@ -31,11 +32,11 @@ class Server(NamedTuple):
 
     process: subprocess.Popen
     port: int
-    lines: list[str]
+    requests: list[bytes]
 
     def measure(self, connections: int, seconds: float) -> LoadResult:
-        """Sends the lines over connections for a time."""
-        return asyncio.run(Load(self.port, self.lines, connections).run(seconds=seconds))
+        """Sends the requests over connections for a time."""
+        return asyncio.run(Load(self.port, self.requests, connections).run(seconds=seconds))
 
 
 class BatchedModel(NamedTuple):
@@ -58,35 +59,60 @@ def running(name: str, folder: Path, lines: list[str]) -> Iterator[Server | Batc
     batched = name == BATCHED
     program = folder / PROGRAM
     command = json.loads(program.read_text()) if batched else [sys.executable, "-m", *SERVERS[name]]
-    log = folder / f"{re.sub('[^a-z0-9]', '', name)}.log"
-    with log.open("wb") as errors:
+    with started(name, command, folder) as process:
+        if batched:
+            print(len(lines[:_LINES]), *lines[:_LINES], sep="\n", file=process.stdin, flush=True)
+            yield BatchedModel(process)
+        else:
+            requests = [prediction_request(line) for line in lines]
+            yield Server(process, announced_port(name, process, folder), requests)
+
+
+@contextlib.contextmanager
+def started(
+    name: str, command: list[str], folder: Path, variables: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[subprocess.Popen]:
+    """Yields a process that runs in a folder, with further variables; then ends it."""
+    with log_file(name, folder).open("wb") as errors:
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env=environment(),
-            stdin=subprocess.PIPE if batched else None,
+            env=environment() | variables,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
         )
     try:
-        if batched:
-            print(len(lines[:_LINES]), *lines[:_LINES], sep="\n", file=process.stdin, flush=True)
-            yield BatchedModel(process)
-            return
-        line = process.stdout.readline()
-        if not (port := re.search(r":(\d+)$", line.strip())):
-            process.wait()
-            sys.exit(f"bench-serve: {name}: {reason(log.read_text('utf-8', 'replace'))}")
-        yield Server(process, int(port[1]), lines)
+        yield process
     finally:
         process.kill()
         process.communicate()
 
 
+def log_file(name: str, folder: Path) -> Path:
+    """Returns the file for the errors of a server."""
+    return folder / f"{re.sub('[^a-z0-9]', '', name)}.log"
+
+
+def announced_port(name: str, process: subprocess.Popen, folder: Path) -> int:
+    """Returns the port that a server names in its first line; without one, ends the benchmark."""
+    line = process.stdout.readline()
+    if not (port := re.search(r":(\d+)$", line.strip())):
+        process.wait()
+        log = log_file(name, folder).read_text("utf-8", "replace")
+        sys.exit(f"bench-serve: {name}: {reason(log)}")
+    return int(port[1])
+
+
 def resident_bytes(process: int) -> int:
     """Returns the memory that a process and its running children have at this moment."""
-    return sum(map(_resident, _with_children(process)))
+    return sum(_bytes(each, "VmRSS") for each in _with_children(process))
+
+
+def peak_bytes(process: int) -> int:
+    """Returns the sum of the most memory that a process and its running children have had."""
+    return sum(_bytes(each, "VmHWM") for each in _with_children(process))
 
 
 def processor_seconds(process: int) -> float:
@@ -101,9 +127,9 @@ def _with_children(process):
     return process, *children.split()
 
 
-def _resident(process):
+def _bytes(process, field):
     status = Path(f"/proc/{process}/status").read_text()
-    (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
+    (line,) = (line for line in status.splitlines() if line.startswith(f"{field}:"))
     return int(line.split()[1]) * 1024
 
 
