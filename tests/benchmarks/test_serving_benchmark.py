@@ -84,14 +84,14 @@ def test_percentiles_are_values_that_occurred():
     assert percentile([7.0], 95) == 7
 
 
-def test_requests_take_the_pairs_in_turn():
+def test_requests_are_for_all_pairs_before_one_comes_again():
     assert len({*TARGETS}) == 20
-    bodies = [json.loads(r.partition(b"\r\n\r\n")[2]) for r in requests_for(["a", "b", "c"], 2)]
-    assert [(body["q"], body["target"]) for body in bodies] == [
-        ("a", TARGETS[0]),
-        ("b", TARGETS[1]),
-        ("c", TARGETS[0]),
-    ]
+    lines = [f"sentence {i}" for i in range(60)]
+    bodies = [json.loads(each.partition(b"\r\n\r\n")[2]) for each in requests_for(lines, 20)]
+    assert [body["q"] for body in bodies] == lines
+    orders = [[body["target"] for body in bodies[i : i + 20]] for i in (0, 20, 40)]
+    assert [sorted(order) for order in orders] == [sorted(TARGETS)] * 3
+    assert orders[0] != orders[1] != orders[2]
 
 
 def test_a_package_is_installed_for_each_pair(tmp_path):

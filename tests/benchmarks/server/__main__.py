@@ -24,7 +24,7 @@ With --soak one server, with the `.tflite` file, gets so many requests, and its 
 every 10,000. The machine must have nothing else to do; the sender takes a part of it.
 
 With --pairs the servers have so many models instead, each under another pair of languages, and the
-requests are LibreTranslate's, for the pairs in turn. `kformer serve` has a folder of `.tflite`
+requests are LibreTranslate's, for the pairs at random. `kformer serve` has a folder of `.tflite`
 files. LibreTranslate, in an environment of its own, has packages of Argos Translate that kformer
 exports; it searches with as many beams, and splits sentences with a model that knows three marks
 alone. With --max-memory there is another `kformer serve`, which has that option.

@@ -4,6 +4,8 @@ All are one model under several names; `write_pairs` writes their files.
 """
 
 import contextlib
+import itertools
+import random
 import socket
 import subprocess
 import sys
@@ -26,11 +28,12 @@ _SECONDS = 120  # Until LibreTranslate must answer.
 
 
 def requests_for(lines: list[str], number: int) -> list[bytes]:
-    """Returns a request for each line, of the pairs in turn."""
-    fields = {"source": SOURCE, "format": "text"}
+    """Returns a request for each line; the pairs come in a new random order again and again."""
+    randomness = random.Random(1)
+    orders = (randomness.sample(TARGETS[:number], number) for _ in itertools.count())
     return [
-        http_request("/translate", {"q": line, "target": TARGETS[i % number], **fields})
-        for i, line in enumerate(lines)
+        http_request("/translate", {"q": line, "source": SOURCE, "target": target})
+        for line, target in zip(lines, itertools.chain.from_iterable(orders), strict=False)
     ]
 
 
