@@ -5,6 +5,7 @@ import concurrent.futures
 import shutil
 import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,6 +15,7 @@ from kformer.server import host, openai_style
 from kformer.server.hosted_files import _name_languages
 from kformer.server.hosted_models import without_regions
 from kformer.server.hosted_routes import for_languages
+from kformer.server.http_protocol import JoinedWrites
 from kformer.server.refusals import Refusal
 from server.test_hosted_documents import hosted
 from support import toy
@@ -37,6 +39,37 @@ def test_answers_are_sent_at_once():
         return delays
 
     assert asyncio.run(connected()) == [False]
+
+
+def test_what_is_written_in_one_step_is_sent_together_and_before_the_end():
+    sent = []
+
+    class Recorder(asyncio.Transport):
+        def write(self, data):
+            sent.append(data)
+
+        def close(self):
+            sent.append("closed")
+
+    async def write():
+        transport = JoinedWrites(Recorder(), asyncio.get_running_loop())
+        for data in (b"head ", b"body", b""):
+            transport.write(data)
+        await asyncio.sleep(0)
+        transport.write(b"last")
+        transport.close()
+        await asyncio.sleep(0)
+
+    asyncio.run(write())
+    assert sent == [b"head body", b"last", "closed"]
+
+
+def test_an_answer_arrives_in_one_piece(api):
+    with socket.create_connection(("127.0.0.1", urlsplit(api.url).port)) as client:
+        for _ in range(20):
+            client.sendall(b"GET /languages HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            head, _, body = client.recv(2**16).partition(b"\r\n\r\n")
+            assert f"content-length: {len(body)}" in head.decode().lower() and body
 
 
 @pytest.mark.parametrize("requests", [200, pytest.param(10_000, marks=pytest.mark.prove)])
