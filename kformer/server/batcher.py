@@ -11,6 +11,9 @@ from typing import Any
 from kformer.server.refusals import Refusal
 
 _SMOOTHING = 0.9  # Of the mean speed: the weight of what was measured before.
+# The threads of all queues: one that has just worked answers sooner than one that has slept. They
+# start while all others work, and never reach their maximum, so no model waits for another.
+_THREADS = ThreadPoolExecutor(10_000, "kformer-model")
 
 
 class Batcher:
@@ -41,7 +44,6 @@ class Batcher:
         self._answer, self._waited = answer, waited
         self._batch_size, self._calls, self._capacity = batch_size, calls, capacity
         self._requests: collections.deque[_Request] = collections.deque()
-        self._threads = ThreadPoolExecutor(calls, "kformer-model")
         self._running: set[asyncio.Task] = set()
         self._speed = 1000.0  # Characters a second, for `Retry-After`.
         self.characters = 0  # That wait or are being answered.
@@ -75,7 +77,6 @@ class Batcher:
     async def close(self):
         """Waits for the calls that have started."""
         await asyncio.gather(*self._running, return_exceptions=True)
-        self._threads.shutdown()
 
     def _start(self):
         while self._requests and len(self._running) < self._calls:
@@ -127,7 +128,7 @@ class Batcher:
         self._speed = _SMOOTHING * self._speed + (1 - _SMOOTHING) * speed
 
     def _call(self, rows, key):
-        return asyncio.get_running_loop().run_in_executor(self._threads, self._answer, rows, key)
+        return asyncio.get_running_loop().run_in_executor(_THREADS, self._answer, rows, key)
 
 
 class _Request:

@@ -52,6 +52,31 @@ class Blocked:
         return upper(rows, key)
 
 
+def test_models_share_threads_and_none_waits_for_another():
+    used = set()
+
+    def answer(rows, key):
+        used.add(threading.get_ident())
+        return upper(rows, key)
+
+    async def ask():
+        models = [Blocked() for _ in range(20)]
+        blocked = [Batcher(model, 1, 1, 100) for model in models]
+        waiting = [asyncio.ensure_future(each.submit(rows_of(["b"]), "")) for each in blocked]
+        await asyncio.sleep(0)
+        free = [Batcher(answer, 1, 1, 100) for _ in range(40)]
+        answers = [await asyncio.wait_for(each.submit(rows_of(["a"]), ""), 10) for each in free]
+        for model in models:
+            model.go.release()
+        answers += await asyncio.gather(*waiting)
+        for batcher in (*blocked, *free):
+            await batcher.close()
+        return answers
+
+    assert asyncio.run(ask()) == [["A"]] * 40 + [["B"]] * 20
+    assert len(used) < 10
+
+
 async def until(condition):
     while not condition():
         await asyncio.sleep(0.001)
