@@ -219,6 +219,7 @@ def test_another_architecture_is_refused_by_its_name(name, value, network, tmp_p
         kformer.from_marian(folder)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("cell", ["attention", "ssru"])
 @pytest.mark.parametrize(
     ("norm_first", "activation"), [(True, "relu"), (True, "gelu"), (False, "gelu")]

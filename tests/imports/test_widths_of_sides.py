@@ -31,6 +31,7 @@ def of_fairseq(folder, **widths):
     return network, kformer.from_fairseq(fairseq.write_folder(folder / "run", network, pieces))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("read", [of_transformers, of_marian, of_ctranslate2, of_fairseq])
 @pytest.mark.parametrize("widths", [(48, 40), (24, 30)])  # Over the width of vectors, and under.
 def test_each_side_has_its_width(read, widths, tmp_path):
