@@ -16,6 +16,7 @@ import psutil
 from kformer.server.refusals import Refusal
 
 _SPARE = 0.1  # Of the limit, which is free after models were unloaded.
+_PATIENCE_SECONDS = 5.0  # That a call waits until another model is idle.
 _RETRY_SECONDS = 5  # After which a model may be idle that leaves its memory to another one.
 
 
@@ -52,6 +53,7 @@ class ModelMemory:
     def __init__(self, most: int | None = None):
         self.most, self.calls = most, 0  # Of all models, now.
         self._lock, self._making_room = threading.Lock(), threading.Lock()
+        self._has_ended = threading.Condition(self._lock)  # A call.
         self._loaded: dict[HeldModel, None] = {}  # The least recently used first.
 
     def begin(self, held: "HeldModel"):
@@ -67,6 +69,7 @@ class ModelMemory:
         with self._lock:
             self.calls -= 1
             held.calls -= 1
+            self._has_ended.notify_all()
 
     def keep(self, held: "HeldModel"):
         """Knows a model that has been loaded."""
@@ -84,10 +87,14 @@ class ModelMemory:
         """Unloads other models until one that is to be loaded has room.
 
         Raises:
-            Refusal: Those that are loaded are all in use.
+            Refusal: Those that are loaded are all in use, and stay so for a while.
         """
-        if self._unload_over_limit(held.bytes) or not self._loaded:
-            return  # With no other one, there would never be more room.
+        last = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < last:
+            if self._unload_over_limit(held.bytes) or not self._loaded:
+                return  # With no other one, there would never be more room.
+            with self._has_ended:
+                self._has_ended.wait(last - time.monotonic())
         assert self.most is not None
         raise Refusal(
             503,
@@ -121,7 +128,8 @@ class ModelMemory:
             held = idle.pop(0)
             size -= held.bytes
             number += self._forget(held)
-        give_back()
+        if number:
+            give_back()
         return number
 
     def unload(self, held: "HeldModel"):

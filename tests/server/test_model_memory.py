@@ -1,6 +1,7 @@
 """Models that are loaded when they are used: against a memory that is counted by hand."""
 
 import concurrent.futures
+import contextlib
 import gc
 import subprocess
 import sys
@@ -30,6 +31,12 @@ def loaded(models):
     return [held.name for held in models if held.model is not None]
 
 
+def loaded_with(held, models):
+    """Returns the names of the models that are loaded while one of them is used."""
+    with held.used():
+        return loaded(models)
+
+
 def test_the_least_recently_used_model_is_unloaded_for_another(of_three):
     a, b, c = of_three
     for held in (a, b, a, c):
@@ -45,7 +52,8 @@ def test_the_least_recently_used_model_is_unloaded_for_another(of_three):
         assert loaded(of_three) == ["b", "c"]
 
 
-def test_models_in_use_stay_and_another_comes_again_later(of_three):
+def test_models_in_use_stay_and_another_comes_again_later(of_three, monkeypatch):
+    monkeypatch.setattr(model_memory, "_PATIENCE_SECONDS", 0.01)
     a, b, c = of_three
     for held in (c, a, b):  # Now its size is known.
         with held.used():
@@ -56,6 +64,21 @@ def test_models_in_use_stay_and_another_comes_again_later(of_three):
         assert (refused.value.status, refused.value.headers["Retry-After"]) == (503, "5")
     with c.used():
         assert loaded(of_three) == ["b", "c"]
+
+
+def test_a_call_waits_for_a_model_that_is_soon_idle(of_three):
+    a, b, c = of_three
+    for held in (c, a, b):  # Now its size is known.
+        with held.used():
+            pass
+    in_use = contextlib.ExitStack()
+    with b.used(), concurrent.futures.ThreadPoolExecutor(1) as threads:
+        in_use.enter_context(a.used())
+        waiting = threads.submit(loaded_with, c, of_three)
+        with pytest.raises(concurrent.futures.TimeoutError):
+            waiting.result(0.1)
+        in_use.close()
+        assert waiting.result(10) == ["b", "c"]
 
 
 def test_a_model_that_is_too_large_is_loaded_alone(of_three):
