@@ -122,7 +122,7 @@ def test_no_file_keeps_a_server_from_its_end(toy_tflite):
     body = b"".join(fields % part for part in parts) + b"--b--"
     with served_api(toy_tflite, "--document-seconds", 1) as api:
         late = api.ask("/translate_file", body, Content_Type="multipart/form-data; boundary=b")
-        assert late.status == 413 and "may take 1 seconds" in late.json["error"]
+        assert late.status == 400 and "may take 1 seconds" in late.json["error"]
     with served_api(toy_tflite) as api:
         connection = api.connection()
         with contextlib.closing(connection):

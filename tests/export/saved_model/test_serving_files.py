@@ -242,6 +242,13 @@ def test_the_readme_of_a_classifier_shows_its_signatures_but_for_the_second_name
     assert config.model_config_list.config[0].name == "classifier"
 
 
+def shortened(values, shown):
+    """Returns the first of some values, and of those within them, as many as are shown."""
+    if not isinstance(shown, list):
+        return values
+    return [shortened(*pair) for pair in zip(values, shown, strict=False)]
+
+
 def assert_readme_shows_responses(path, text, model="translator", omitted=frozenset()):
     readme = (path.parent / "README.md").read_text("utf-8")
     signatures = signatures_of(path)
@@ -261,8 +268,8 @@ def assert_readme_shows_responses(path, text, model="translator", omitted=frozen
         else:
             found = found["outputs"]
         for key, [value] in columns.items():
-            if isinstance(value, list) and len(value) > 4 and "..." in response:
-                value = value[: len(found[key][0])]
+            if "..." in response:
+                value = shortened(value, found[key][0])
             assert_same_answers([{key: found[key]}], [{key: [value]}])
 
 
