@@ -37,7 +37,7 @@ def host(
     *,
     max_memory: int | None = None,
     say: Callable[[str], object] = warnings.warn,
-) -> "HostedModels":
+) -> list[HostedModel]:
     """Loads models for a server.
 
     Args:
@@ -56,7 +56,7 @@ def host(
             its file replaces while the server runs.
 
     Returns:
-        A list, which a server renews by its method `changed`.
+        list of `HostedModel`, which an application of `create_app` renews when the files change.
 
     Raises:
         FileNotFoundError, ValueError: As `kformer.load` and `kformer.Glossary.load`; or two models
@@ -79,7 +79,7 @@ def host(
 
 
 class HostedModels(list[HostedModel]):
-    """The models of a server, which become others when their files do.
+    """The models of a server, which become other ones when their files do.
 
     Args:
         paths, say: As for `host`.
@@ -143,10 +143,10 @@ class HostedModels(list[HostedModel]):
         before, self._seen[path] = self._seen.get(path), now
         return now == before != self._tried.get(path)
 
-    def _try(self, name, path, others, earlier=None):
+    def _try(self, name, path, served, earlier=None):
         """Returns a model in a list; if it is damaged, says why, and returns the earlier one."""
         try:
-            new = self._loaded(name, path, others, earlier)
+            new = self._loaded(name, path, served, earlier)
         except Refusal:  # There is no room for it now.
             del self._tried[path]
             return [earlier] if earlier else []
@@ -160,11 +160,11 @@ class HostedModels(list[HostedModel]):
             new.held.unload()  # Until it is used.
         return [new]
 
-    def _loaded(self, name, path, others, earlier=None):
+    def _loaded(self, name, path, served, earlier=None):
         self._tried[path] = _state_of(path)
         counts = earlier.counts if earlier else ModelCounts()
         new = _loaded(name, path, self._memory, counts)
-        if namesake := next((model for model in others if model.name == new.name), None):
+        if namesake := next((model for model in served if model.name == new.name), None):
             raise ValueError(
                 "Each model needs a name of its own: NAME=PATH gives it one. Received: "
                 f"{new.name!r} for {str(namesake.path)!r} and for {str(new.path)!r}."

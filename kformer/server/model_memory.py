@@ -206,7 +206,7 @@ class HeldModel:
     def _measure(self):
         """Measures what was taken since the loading began, unless others may have taken some."""
         if self._memory.most is not None and self._memory.calls == 1:
-            _of_children.cache_clear()  # A large model has started a process.
+            _child_bytes.cache_clear()  # A large model has started a process.
             self.bytes = max(self.bytes, used_bytes() - self._before)
 
     def _load_now(self):
@@ -234,11 +234,11 @@ class HeldModel:
 
 def used_bytes() -> int:
     """Returns the bytes of memory of this process and of those that it started."""
-    return psutil.Process().memory_info().rss + _of_children(int(time.monotonic()))
+    return psutil.Process().memory_info().rss + _child_bytes(int(time.monotonic()))
 
 
 @functools.lru_cache(maxsize=1)
-def _of_children(_second):
+def _child_bytes(_second):
     """Returns the bytes of the processes that this one started: to list them takes a while."""
     total = 0
     for child in psutil.Process().children(recursive=True):
@@ -250,7 +250,7 @@ def _of_children(_second):
 def give_back():
     """Returns the memory of deleted objects to the operating system, so that it is seen as free."""
     gc.collect()
-    _of_children.cache_clear()
+    _child_bytes.cache_clear()
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # Of a C library that is not GNU's.
             ctypes.CDLL(None).malloc_trim(0)
