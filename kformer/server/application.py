@@ -143,8 +143,8 @@ def create_app(
     if any(not key.strip() for key in keys):
         raise ValueError("A key must not be blank. Received: a blank one.")
     strangers = Strangers([key.encode() for key in keys], [*origins], is_local)
-    kept = Suggestions(suggestions) if suggestions else None
-    server = _Server(models, limits or RequestLimits(), strangers, log, kept)
+    suggestions_file = Suggestions(suggestions) if suggestions else None
+    server = _Server(models, limits or RequestLimits(), strangers, log, suggestions_file)
     allowed = [
         Middleware(
             CORSMiddleware,
@@ -203,7 +203,7 @@ class _Server:
         await asyncio.gather(*(model.stop() for model in self._models))
 
     async def _follow_files(self):
-        """Has the models be what their files hold, for good."""
+        """Looks at the files of the models again and again, and serves what they hold now."""
         while isinstance(self._models, HostedModels):
             await asyncio.sleep(_FOLLOW_SECONDS)
             with contextlib.suppress(OSError):  # A folder is being replaced.
@@ -376,10 +376,10 @@ class _Server:
         if self._suggestions is None:
             raise Refusal(403, "Suggestions need the option `--suggestions`. Received: one.")
         fields = await self._fields(request, libre_translate.SuggestRequest)
-        kept = {name: fields[name] for name in ("q", "s", "source", "target")}
-        libre_translate.check_filled(kept, *kept)
-        self._limits.check([], [*kept.values()])
-        await asyncio.to_thread(self._suggestions.add, **kept)
+        suggestion = {name: fields[name] for name in ("q", "s", "source", "target")}
+        libre_translate.check_filled(suggestion, *suggestion)
+        self._limits.check([], [*suggestion.values()])
+        await asyncio.to_thread(self._suggestions.add, **suggestion)
         return _json({"success": True})
 
     async def _health(self, _request, _facts):

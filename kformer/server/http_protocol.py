@@ -38,7 +38,7 @@ def protocol_with_deadline(seconds: float) -> type[H11Protocol]:
 
 
 class JoinedWrites:
-    """A transport that sends together what is written in one step of the event loop.
+    """A transport that joins the writes of one step of the event loop to one packet.
 
     uvicorn writes the head and the body of an answer apart. Sent apart, each costs a system call,
     after which this thread waits for Python's lock, and wakes the client.

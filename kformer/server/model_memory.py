@@ -22,7 +22,7 @@ _RETRY_SECONDS = 5  # After which a model may be idle that leaves its memory to 
 
 @dataclasses.dataclass
 class ModelCounts:
-    """What happened to the models of a name, for the metrics.
+    """Counts of loads, unloads and waiting texts of all models that had one name.
 
     Attributes:
         loads, unloads: How often one was loaded and unloaded.

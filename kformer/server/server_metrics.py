@@ -97,7 +97,7 @@ class _OfModels(Collector):
         self._models = models
 
     def collect(self):
-        """Yields each metric, with the models by name."""
+        """Yields each metric of Prometheus, with a value for each model."""
         models = [model for model in self._models if model.held]
         for name, text, kind, value in _BY_MODEL:
             metric = kind(f"kformer_model_{name}", text, labels=["model"])
