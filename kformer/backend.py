@@ -204,6 +204,21 @@ def gather(table: Any, ids: Any):
     return ops.take(table, ids, axis=0)
 
 
+def highest_in_rows(values: Any):
+    """Returns the highest number of each row of `values` (N, M), and its index, both (N, 1).
+
+    TensorFlow's largest of one finds it twice as fast as its maximum, which computes bfloat16
+    number by number.
+    """
+    if is_tensorflow():
+        import tensorflow as tf  # Elsewhere that sorts.
+
+        found = tf.math.top_k(values, 1)
+        return found.values, found.indices
+    indices = ops.argmax(values, axis=-1, keepdims=True)
+    return ops.take_along_axis(values, indices, axis=-1), indices
+
+
 def attach_variables(model: keras.Model):
     """Gives a model in training its current variables, and those of its optimizer and metrics.
 

@@ -5,10 +5,9 @@ Axes: B batch, T target length, N tokens, K ids of the teachers, V vocabulary, D
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from keras import ops
 
-from kformer.backend import graph_cache, in_parts
+from kformer.backend import graph_cache, highest_in_rows, in_parts
 from kformer.model.embedding import factors_of
 from kformer.training.objective.expected import Expected, expected
 
@@ -184,14 +183,14 @@ def _normalize(vectors, table, ids):
 def _probabilities(vectors, table, ids):
     """Returns probabilities and logits (N, V), and both results of `_normalize`."""
     logits = ops.matmul(vectors, ops.transpose(table))
-    highest = ops.max(logits, axis=-1, initial=-np.inf)  # There may be no row at all.
-    best = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0] >= highest
+    highest, place = highest_in_rows(logits)
+    best = ops.take_along_axis(logits, ids[:, None], axis=-1) >= highest
     probabilities = ops.softmax(logits)
     # logsumexp(z) = max(z) - log(max(p)), where max(p) is at least 1 / V.
     log_normalizer = ops.cast(highest, "float32") - ops.log(
-        ops.cast(ops.max(probabilities, axis=-1, initial=0.0), "float32")
+        ops.cast(ops.take_along_axis(probabilities, place, axis=-1), "float32")
     )
-    return probabilities, logits, log_normalizer, ops.cast(best, "float32")
+    return probabilities, logits, log_normalizer[:, 0], ops.cast(best, "float32")[:, 0]
 
 
 def _divergence(first, second):
