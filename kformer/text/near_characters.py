@@ -13,6 +13,7 @@ them.
 What has no such neighbour stays, and is unknown, such as "中" to a vocabulary of English.
 """
 
+import functools
 import unicodedata
 from collections.abc import Iterator
 
@@ -94,41 +95,70 @@ def spell_near(model: sentencepiece_model_pb2.ModelProto):
     if model.trainer_spec.byte_fallback:
         return
     known = {" "}.union(*(entry.piece for entry in model.pieces if entry.type in _TEXT_TYPES))
-    rules = dict(_rules_of(model))
+    spec = model.normalizer_spec
+    if table := _table(spec.precompiled_charsmap, frozenset(known)):
+        spec.precompiled_charsmap = table
+
+
+@functools.lru_cache(maxsize=8)  # Both sides of a model often have one vocabulary.
+def _table(charsmap: bytes, known: frozenset[str]) -> bytes | None:
+    """Returns the table of a normalization with rules for characters that are not `known`.
+
+    Args:
+        charsmap: The table without them; empty for no normalization.
+
+    Returns:
+        The table; None if there is nothing to add.
+    """
+    rules = _rules_of(charsmap)
     near = dict(_near_characters(known, rules))
-    changed = {key: "".join(near.get(c, c) for c in text) for key, text in rules.items()}
+    nearest = str.maketrans(near)
+    changed = {key: text.translate(nearest) for key, text in rules.items()}
     changed |= {character: text for character, text in near.items() if character not in rules}
     for sign in near.keys() & {*_SIGNS}:
         changed |= {f"{sign}{digit}": f"{near[sign]} {digit}" for digit in "0123456789"}
         changed |= {f"{digit}{sign}": f"{digit} {near[sign]}" for digit in "0123456789"}
     if changed == rules:
-        return
+        return None
     sentencepiece.set_min_log_level(1)  # It would print the size of the table.
     try:
         compiled = sentencepiece.SentencePieceNormalizer(norm_map=[*changed.items()])
     finally:
         sentencepiece.set_min_log_level(0)
     spec = sentencepiece_model_pb2.NormalizerSpec.FromString(compiled.serialized_normalizer_spec())
-    model.normalizer_spec.precompiled_charsmap = spec.precompiled_charsmap
+    return spec.precompiled_charsmap
 
 
-def _rules_of(model):
-    """Returns the pairs of characters and their replacement in the model's normalization."""
-    if not model.normalizer_spec.precompiled_charsmap:
-        return []
-    return sentencepiece.SentencePieceNormalizer(model_proto=model.SerializeToString()).decompile()
+@functools.lru_cache(maxsize=2)
+def _rules_of(charsmap: bytes) -> dict[str, str]:
+    """Returns the characters of a normalization's table, with their replacement."""
+    if not charsmap:
+        return {}
+    model = sentencepiece_model_pb2.ModelProto()
+    model.normalizer_spec.precompiled_charsmap = charsmap
+    normalizer = sentencepiece.SentencePieceNormalizer(model_proto=model.SerializeToString())
+    return dict(normalizer.decompile())
 
 
-def _near_characters(known: set[str], rules: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _near_characters(known: frozenset[str], rules: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yields each character that a vocabulary lacks, with the nearest text that it can spell."""
-    for code in range(0x21, _MOST):
-        character = chr(code)
+    for character, ways in _all_ways().items():
         if character in known or len(rules.get(character, character)) != 1:
             continue
-        for way in _ways(character):
-            if way != character and known.issuperset(way):
+        for way in ways:
+            if known.issuperset(way):
                 yield character, way
                 break
+
+
+@functools.cache
+def _all_ways() -> dict[str, tuple[str, ...]]:
+    """Returns the ways to write each character that has any, the best first."""
+    found = {}
+    for character in map(chr, range(0x21, _MOST)):
+        if ways := tuple(way for way in _ways(character) if way != character):
+            found[character] = ways
+    return found
 
 
 def _ways(character):
