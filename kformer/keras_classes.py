@@ -34,7 +34,7 @@ MODULES = {
     "text.tokenizer": ("Tokenizer",),
     "training.objective.loss": ("MaskedCrossEntropy",),
     "training.objective.metrics": ("MacroF1", "MaskedAccuracy", "Perplexity", "Tokens"),
-    "training.objective.optimizer": ("AveragedAdam", "WarmupSchedule"),
+    "training.objective.optimizer": ("AveragedAdam", "AveragedMuon", "WarmupSchedule"),
 }
 
 

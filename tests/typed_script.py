@@ -277,7 +277,7 @@ def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> No
     training.train(training.Recipe.named("quick"), pairs=pairs, output=folder, columns=("a", "b"))
     batches = training.translation_dataset(texts, texts, translator.tokenizer, shuffle=False)
     translator.transformer.compile(
-        training.AveragedAdam(training.WarmupSchedule(16), average_momentum=0.9),
+        training.AveragedMuon(training.WarmupSchedule(16), average_momentum=0.9),
         training.MaskedCrossEntropy(),
         [training.MaskedAccuracy(), training.Perplexity(), training.Tokens()],
     )

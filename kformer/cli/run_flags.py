@@ -73,9 +73,9 @@ _NAMES = {
     "character_coverage normalization split_digits",
     _MODEL: "warm_start freeze pooling num_layers num_decoder_layers d_model num_heads d_ff "
     "dropout norm_first activation decoder_cell",
-    _LEARNING: "epochs tokens_per_batch gradient_accumulation warmup_steps learning_rate "
-    "learning_rate_scale label_smoothing consistency consistency_weight cutoff ema_momentum "
-    "precision seed",
+    _LEARNING: "epochs tokens_per_batch gradient_accumulation optimizer warmup_steps "
+    "learning_rate learning_rate_scale label_smoothing consistency consistency_weight cutoff "
+    "ema_momentum precision seed",
     _CHOICE: "monitor patience validate_every keep_best average tokenize",
     _RUN: "dry_run overwrite restart max_hours tensorboard backend devices model_parallel "
     "coordinator processes process",

@@ -14,7 +14,7 @@ from .kinds.classification_learner import classification_dataset
 from .kinds.language_learner import language_dataset
 from .objective.loss import MaskedCrossEntropy
 from .objective.metrics import MaskedAccuracy, Perplexity, Tokens
-from .objective.optimizer import AveragedAdam, WarmupSchedule
+from .objective.optimizer import AveragedAdam, AveragedMuon, WarmupSchedule
 from .parallel.devices import distribute
 from .parallel.hosts import join_processes
 from .preparation.preparation_options import PreparationOptions
@@ -32,6 +32,7 @@ from .trainers import train, train_classifier, train_language_model, train_tagge
 
 __all__ = [
     "AveragedAdam",
+    "AveragedMuon",
     "CorpusReport",
     "Direction",
     "DroppedPairs",

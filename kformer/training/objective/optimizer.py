@@ -15,6 +15,9 @@ from keras import ops
 from kformer.arguments import check_integer, check_number
 from kformer.backend import is_tensorflow, num_replicas
 
+_ADAM_SIZE = 0.2  # Root mean square of Adam's steps, in learning rates.
+_NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Muon's coefficients of x, x³ and x⁵.
+
 
 @keras.saving.register_keras_serializable(package="kformer")
 class AveragedAdam(keras.optimizers.Adam):
@@ -140,6 +143,85 @@ class AveragedAdam(keras.optimizers.Adam):
 def _handle(variable):
     """Returns the resource handle of a variable of Keras or of TensorFlow."""
     return (variable.value if isinstance(variable, keras.Variable) else variable).handle
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class AveragedMuon(AveragedAdam):
+    """Muon for the matrices of layers, and Adam for tables, biases and norms; with an average.
+
+    Muon's step is the direction of the momentum with all its singular values made about one
+    ([Jordan et al., 2024](https://kellerjordan.github.io/posts/muon/)), by five iterations of
+    Newton and Schulz. Its root mean square is made that of Adam's steps, so that both have one
+    learning rate ([Liu et al., 2025](https://arxiv.org/abs/2502.16982), equation 4). The average
+    is that of `AveragedAdam`.
+
+    Args:
+        learning_rate, beta_1, beta_2, epsilon, average_momentum, **kwargs: As for `AveragedAdam`,
+            for the weights that are no matrices of layers, and for the average.
+        momentum: In [0, 1), of Nesterov's momentum of the matrices.
+
+    Examples:
+        >>> import keras
+        >>> import numpy as np
+        >>> from kformer.training import AveragedMuon
+        >>> model = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(1)])
+        >>> model.compile(AveragedMuon(0.1), "mse", jit_compile=False)
+        >>> x, y = np.ones((8, 3)), np.ones((8, 1))
+        >>> losses = model.fit(x, y, epochs=9, verbose=0).history["loss"]
+        >>> losses[-1] < losses[0]
+        True
+    """
+
+    def __init__(
+        self,
+        learning_rate: float | keras.optimizers.schedules.LearningRateSchedule = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        *,
+        momentum: float = 0.95,
+        average_momentum: float = 0.0,
+        **kwargs: Any,
+    ):
+        super().__init__(
+            learning_rate, beta_1, beta_2, epsilon, average_momentum=average_momentum, **kwargs
+        )
+        self.momentum = check_number("momentum", momentum, least=0, below=1)
+        self._is_matrix: list[bool] = []  # Of a layer, and no table; for each trainable weight.
+
+    def build(self, var_list: Sequence[Any]):
+        super().build(var_list)
+        self._is_matrix = [
+            len(variable.shape) == 2 and "embedding" not in variable.path for variable in var_list
+        ]
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any):
+        """Updates a matrix of a layer as Muon does, all else as Adam."""
+        index = self._get_variable_index(variable)
+        if not self._is_matrix[index]:
+            super().update_step(gradient, variable, learning_rate)
+            return
+        momentum = self._momentums[index]
+        self.assign(momentum, self.momentum * momentum + gradient)
+        direction = _orthogonal(gradient + self.momentum * momentum)
+        size = _ADAM_SIZE * max(variable.shape) ** 0.5
+        self.assign_sub(variable, ops.cast(learning_rate, variable.dtype) * size * direction)
+
+    def get_config(self):
+        return {**super().get_config(), "momentum": self.momentum}
+
+
+def _orthogonal(matrix):
+    """Returns a matrix of the same singular vectors, whose singular values are about 1."""
+    is_tall = matrix.shape[0] > matrix.shape[1]
+    x = ops.transpose(matrix) if is_tall else matrix
+    x = x / (ops.sqrt(ops.sum(ops.square(x))) + 1e-7)
+    for _ in range(5):
+        squared = ops.matmul(x, ops.transpose(x))
+        x = _NEWTON_SCHULZ[0] * x + ops.matmul(
+            _NEWTON_SCHULZ[1] * squared + _NEWTON_SCHULZ[2] * ops.matmul(squared, squared), x
+        )
+    return ops.transpose(x) if is_tall else x
 
 
 @keras.saving.register_keras_serializable(package="kformer")

@@ -35,6 +35,7 @@ MONITORS = {  # The scores that may choose the best model: name in the logs, "mi
 }
 SUITED = "auto"  # Stands for one of them.
 TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validation text.
+ADAM, MUON = "adam", "muon"
 NO_CONSISTENCY, SIMCUT, R_DROP = "none", "simcut", "rdrop"
 OF_VOCABULARIES = ("pieces", "character_coverage", "normalization", "split_digits")
 OF_TRANSLATORS = {  # Numbers of a target, each with its value where there is none.
@@ -93,6 +94,7 @@ class RecipeChanges(TypedDict, total=False):
     piece_splitting: float
     byte_spelling: float
     noise: str
+    optimizer: str
     warmup_steps: int
     learning_rate: float
     learning_rate_scale: float
@@ -183,6 +185,10 @@ class Recipe:
         "Noise in training text: names and rates, such as upper=0.05,typos=0.1, among "
         f"{', '.join(NOISES)}; or robust, which stands for rates that pay; or none.",
         lambda _, value: noise_rates(value),
+    )
+    optimizer: str = _choice(
+        "Optimizer: adam, or muon, which is for the matrices of layers and has Adam for the rest.",
+        among=(ADAM, MUON),
     )
     warmup_steps: int = _positive("Steps until the learning rate peaks.")
     learning_rate: float = _number(

@@ -3,9 +3,9 @@
 from typing import Any
 
 from kformer.training.objective.loss import MaskedCrossEntropy
-from kformer.training.objective.optimizer import AveragedAdam, WarmupSchedule
+from kformer.training.objective.optimizer import AveragedAdam, AveragedMuon, WarmupSchedule
 from kformer.training.recipes.pace import pace_of
-from kformer.training.recipes.recipe import Recipe, peak_scale
+from kformer.training.recipes.recipe import MUON, Recipe, peak_scale
 
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 
@@ -44,10 +44,10 @@ def rising_steps(prepared: Any, batches: Any) -> int:
 def compile_network(
     network: Any, recipe: Recipe, padding_id: int, metrics: Any, rising_steps: int | None = None
 ):
-    """Compiles `network` with Adam, the warm-up schedule and the loss, by the recipe's numbers."""
+    """Compiles `network` with optimizer, warm-up schedule and loss, by the recipe's numbers."""
     accumulated = recipe.gradient_accumulation
     network.compile(
-        optimizer=AveragedAdam(
+        optimizer=(AveragedMuon if recipe.optimizer == MUON else AveragedAdam)(
             WarmupSchedule(recipe.d_model, recipe.warmup_steps, peak_scale(recipe), rising_steps),
             beta_1=0.9,
             beta_2=0.98,

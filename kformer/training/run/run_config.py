@@ -10,7 +10,7 @@ from kformer.json_files import read_json
 from kformer.kinds import TRANSLATOR
 from kformer.text.documents import LINE
 from kformer.training.recipes.noise_rates import NO_NOISE
-from kformer.training.recipes.recipe import NO_CONSISTENCY, OF_VOCABULARIES, Recipe
+from kformer.training.recipes.recipe import ADAM, NO_CONSISTENCY, OF_VOCABULARIES, Recipe
 from kformer.training.run.run_folder import RUN_CONFIG
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -81,7 +81,7 @@ def difference(earlier: dict, config: dict) -> str | None:
         before = {name: config["recipe"].get(name) for name in OF_VOCABULARIES} | before
         newer = ("consistency_weight", "cutoff")  # They count with consistency training alone.
         before = {name: config["recipe"].get(name) for name in newer} | before
-        newer_choices = {"noise": NO_NOISE, "consistency": NO_CONSISTENCY}
+        newer_choices = {"noise": NO_NOISE, "consistency": NO_CONSISTENCY, "optimizer": ADAM}
         before = {"decoder_cell": "attention", **newer_choices} | before
     if "documents" in options:  # Early language models had a document on each line.
         before = {"documents": LINE} | before

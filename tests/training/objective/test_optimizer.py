@@ -1,12 +1,14 @@
-"""Adam with an average: against Keras's Adam and NumPy."""
+"""Adam and Muon with an average: against those of Keras, and NumPy."""
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from kformer.training import AveragedAdam, WarmupSchedule, WithAverage
+import kformer
+from kformer.training import AveragedAdam, AveragedMuon, Recipe, WarmupSchedule, WithAverage
 from kformer.training.callbacks.weight_average import averaged_weights
+from kformer.training.run.replicas import compile_network
 
 GRADIENTS = np.random.RandomState(0).normal(size=(12, 5)).astype("float32")
 
@@ -75,6 +77,47 @@ def test_the_average_counts_steps_and_not_batches():
     np.testing.assert_allclose(weights[1::2], one_by_one[0], rtol=1e-5)
     np.testing.assert_allclose(averages[1::2], one_by_one[1], rtol=1e-5)
     np.testing.assert_array_equal(averages[2::2], averages[1:-1:2])  # Between two steps.
+
+
+def weights_of_network(optimizer):
+    """Returns all weights of a small network after some steps on the same numbers."""
+    keras.utils.set_random_seed(0)
+    layers = [keras.layers.Embedding(9, 6, name="embedding"), keras.layers.Dense(12, "relu")]
+    model = keras.Sequential([*layers, keras.layers.Dense(3)])
+    model.compile(optimizer, "mse", jit_compile=False)
+    numbers = np.random.RandomState(0)
+    for _ in range(6):
+        ids = numbers.permutation(9)[:8].reshape(4, 2)  # Keras's Muon adds up those of equal ids.
+        model.train_on_batch(ids, numbers.normal(size=(4, 2, 3)))
+    return [np.array(weight) for weight in model.trainable_variables]
+
+
+def test_muon_takes_the_steps_of_that_of_keras():
+    settings = {"epsilon": 1e-9, "weight_decay": None, "adam_weight_decay": None}
+    expected = weights_of_network(keras.optimizers.Muon(0.02, adam_beta_2=0.98, **settings))
+    found = weights_of_network(AveragedMuon(0.02, beta_2=0.98, epsilon=1e-9, average_momentum=0.9))
+    for weight, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(weight, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (4, 12), (12, 4)])
+def test_a_step_of_muon_has_singular_values_that_are_alike(shape):
+    matrix = keras.Variable(np.zeros(shape), dtype="float32", name="kernel")
+    optimizer = AveragedMuon(1.0, momentum=0.0)
+    optimizer.build([matrix])
+    gradient = np.random.RandomState(1).normal(size=shape).astype("float32")
+    optimizer.apply([keras.ops.convert_to_tensor(gradient)])
+    step = -np.array(matrix) / (0.2 * max(shape) ** 0.5)
+    left, _, right = np.linalg.svd(gradient, full_matrices=False)
+    values = np.diag(left.T @ step @ right.T)  # In the singular vectors of the gradient.
+    assert (values > 0.6).all() and (values < 1.3).all()
+    np.testing.assert_allclose(step, left @ np.diag(values) @ right, atol=1e-3)
+
+
+def test_muon_is_kept_in_a_config():
+    config = AveragedMuon(WarmupSchedule(8, 9), momentum=0.8, average_momentum=0.75).get_config()
+    copied = AveragedMuon.from_config(config)
+    assert (copied.momentum, copied.average_momentum) == (0.8, 0.75)
 
 
 def test_a_schedule_counts_steps_and_not_batches():
@@ -181,3 +224,12 @@ def test_without_an_average_there_is_nothing_to_look_at(model):
     model.compile(keras.optimizers.Adam(), loss="mse")
     with pytest.raises(ValueError, match=r"compiled with an `AveragedAdam` .*Received: optimizer="):
         model.fit(X, Y, verbose=0, callbacks=[WithAverage()], validation_data=(X, Y))
+
+
+@pytest.mark.parametrize("name, kind", [("adam", AveragedAdam), ("muon", AveragedMuon)])
+def test_a_recipe_chooses_the_optimizer(name, kind):
+    recipe = Recipe.named("tiny", optimizer=name, num_layers=1, d_model=8, num_heads=2)
+    network = kformer.Transformer(9, 1, 8, 2, 16)
+    compile_network(network, recipe, 0, None)
+    assert type(network.optimizer) is kind
+    assert network.optimizer.average_momentum == recipe.ema_momentum

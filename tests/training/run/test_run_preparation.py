@@ -118,7 +118,7 @@ def test_a_run_of_an_older_version_goes_on_without_the_newer_options(files, tmp_
     prepared = prepare_translation(RECIPE, *files, tmp_path / "run")
     earlier = {**prepared.config, "recipe": dict(prepared.config["recipe"])}
     added = ("character_coverage", "normalization", "split_digits", "decoder_cell", "noise")
-    for name in (*added, "consistency", "consistency_weight", "cutoff"):
+    for name in (*added, "optimizer", "consistency", "consistency_weight", "cutoff"):
         del earlier["recipe"][name]
     new_options = ("terms", "placeholders", "directions", "valid_directions", "both_directions")
     kept = {*earlier["options"]} - {*new_options}
