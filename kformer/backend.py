@@ -213,8 +213,8 @@ def highest_in_rows(values: Any):
     if is_tensorflow():
         import tensorflow as tf  # Elsewhere that sorts.
 
-        found = tf.math.top_k(values, 1)
-        return found.values, found.indices
+        highest, indices = tf.math.top_k(values, 1)
+        return highest, indices
     indices = ops.argmax(values, axis=-1, keepdims=True)
     return ops.take_along_axis(values, indices, axis=-1), indices
 

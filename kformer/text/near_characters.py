@@ -154,11 +154,11 @@ def _near_characters(known: frozenset[str], rules: dict[str, str]) -> Iterator[t
 @functools.cache
 def _all_ways() -> dict[str, tuple[str, ...]]:
     """Returns the ways to write each character that has any, the best first."""
-    found = {}
+    all_ways = {}
     for character in map(chr, range(0x21, _MOST)):
         if ways := tuple(way for way in _ways(character) if way != character):
-            found[character] = ways
-    return found
+            all_ways[character] = ways
+    return all_ways
 
 
 def _ways(character):
