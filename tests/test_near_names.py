@@ -75,7 +75,7 @@ def test_a_known_name_means_itself():
         ),
         (
             lambda: Recipe(),
-            r"`Recipe` needs a value for each of 38 arguments: use `Recipe\.named\(\"tiny\"\)`, "
+            r"`Recipe` needs a value for each of 39 arguments: use `Recipe\.named\(\"tiny\"\)`, "
             r"with your changes\. Received: no vocab_size, \.\.\.\.",
         ),
     ],

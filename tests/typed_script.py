@@ -276,11 +276,13 @@ def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> No
     training.translation_dataset(tokenizer=translator.tokenizer, pairs=pairs)
     training.train(training.Recipe.named("quick"), pairs=pairs, output=folder, columns=("a", "b"))
     batches = training.translation_dataset(texts, texts, translator.tokenizer, shuffle=False)
-    translator.transformer.compile(
-        training.AveragedMuon(training.WarmupSchedule(16), average_momentum=0.9),
-        training.MaskedCrossEntropy(),
-        [training.MaskedAccuracy(), training.Perplexity(), training.Tokens()],
-    )
+    schedule = training.WarmupSchedule(16)
+    for optimizer in training.AveragedAdam(0.001), training.AveragedMuon(schedule):
+        translator.transformer.compile(
+            optimizer,
+            training.MaskedCrossEntropy(),
+            [training.MaskedAccuracy(), training.Perplexity(), training.Tokens()],
+        )
     callbacks = [
         training.TranslationScores(translator, texts, texts),
         training.WithAverage([training.KeepBest(translator, folder / "best.keras")]),
