@@ -156,9 +156,10 @@ class AveragedMuon(AveragedAdam):
     is that of `AveragedAdam`.
 
     Args:
-        learning_rate, beta_1, beta_2, epsilon, average_momentum, **kwargs: As for `AveragedAdam`,
-            for the weights that are no matrices of layers, and for the average.
+        learning_rate: As for `AveragedAdam`, for all weights.
         momentum: In [0, 1), of Nesterov's momentum of the matrices.
+        **kwargs: The other arguments of `AveragedAdam`: the betas and epsilon count for the weights
+            that are no matrices of layers.
 
     Examples:
         >>> import keras
@@ -175,17 +176,11 @@ class AveragedMuon(AveragedAdam):
     def __init__(
         self,
         learning_rate: float | keras.optimizers.schedules.LearningRateSchedule = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
         *,
         momentum: float = 0.95,
-        average_momentum: float = 0.0,
         **kwargs: Any,
     ):
-        super().__init__(
-            learning_rate, beta_1, beta_2, epsilon, average_momentum=average_momentum, **kwargs
-        )
+        super().__init__(learning_rate, **kwargs)
         self.momentum = check_number("momentum", momentum, least=0, below=1)
         self._is_matrix: list[bool] = []  # Of a layer, and no table; for each trainable weight.
 

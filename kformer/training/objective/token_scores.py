@@ -183,12 +183,12 @@ def _normalize(vectors, table, ids):
 def _probabilities(vectors, table, ids):
     """Returns probabilities and logits (N, V), and both results of `_normalize`."""
     logits = ops.matmul(vectors, ops.transpose(table))
-    highest, place = highest_in_rows(logits)
+    highest, best_id = highest_in_rows(logits)
     best = ops.take_along_axis(logits, ids[:, None], axis=-1) >= highest
     probabilities = ops.softmax(logits)
     # logsumexp(z) = max(z) - log(max(p)), where max(p) is at least 1 / V.
     log_normalizer = ops.cast(highest, "float32") - ops.log(
-        ops.cast(ops.take_along_axis(probabilities, place, axis=-1), "float32")
+        ops.cast(ops.take_along_axis(probabilities, best_id, axis=-1), "float32")
     )
     return probabilities, logits, log_normalizer[:, 0], ops.cast(best, "float32")[:, 0]
 

@@ -95,9 +95,9 @@ def weights_of_network(optimizer):
 def test_muon_takes_the_steps_of_that_of_keras():
     settings = {"epsilon": 1e-9, "weight_decay": None, "adam_weight_decay": None}
     expected = weights_of_network(keras.optimizers.Muon(0.02, adam_beta_2=0.98, **settings))
-    found = weights_of_network(AveragedMuon(0.02, beta_2=0.98, epsilon=1e-9, average_momentum=0.9))
-    for weight, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(weight, other, rtol=1e-4, atol=1e-5)
+    muon = AveragedMuon(0.02, beta_2=0.98, epsilon=1e-9, average_momentum=0.9)
+    for weight, of_keras in zip(weights_of_network(muon), expected, strict=True):
+        np.testing.assert_allclose(weight, of_keras, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (4, 12), (12, 4)])
