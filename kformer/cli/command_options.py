@@ -45,7 +45,7 @@ TargetFiles = Annotated[list[Path] | None, typer.Option(help="Its translation, l
 
 def with_options_of(
     kind: type,
-    panel: str | Mapping[str, str] | None = None,
+    panel: str | None = None,
     names: Collection[str] | None = None,
     notes: Mapping[str, str] | None = None,
 ):
@@ -55,6 +55,7 @@ def with_options_of(
     decorators, the options of all of them.
 
     Args:
+        panel: The options on the page of help that these are with; None for each field's `group`.
         names: Names of the fields; None for all.
     """
     notes = notes or {}
@@ -84,9 +85,13 @@ def with_options_of(
             }
             return command(**chosen)
 
-        panels = panel if isinstance(panel, Mapping) else dict.fromkeys(names_of_options, panel)
         added = [
-            _parameter(field, panels.get(field.name), names_of_options, notes.get(field.name, ""))
+            _parameter(
+                field,
+                panel or field.metadata.get("group"),
+                names_of_options,
+                notes.get(field.name, ""),
+            )
             for field in fields
         ]
         run.__signature__ = signature.replace(parameters=[*own, *added])

@@ -12,7 +12,7 @@ import typer
 import kformer
 from kformer.cli.command_options import LanguageOfTarget, with_options_of
 from kformer.cli.common_models import ModelPath, a_file_of, check_is_keras, open_ensemble
-from kformer.cli.run_flags import GROUPS, Flags, Settings, numbers_of, train_as_prepared
+from kformer.cli.run_flags import Flags, Settings, numbers_of, train_as_prepared
 from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import quiet
@@ -37,7 +37,7 @@ _RECIPE = "student-tiny"
 _LOOKED_AT = 1000  # Lines of a reference, for words between spaces.
 
 
-@with_options_of(Recipe, GROUPS, notes=numbers_of(_RECIPE))
+@with_options_of(Recipe, notes=numbers_of(_RECIPE))
 @with_options_of(RunOptions, names=_OF_RUN)
 @with_options_of(DistillationOptions, "How the teachers translate")
 def distill(

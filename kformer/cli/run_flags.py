@@ -19,7 +19,7 @@ from kformer.cli.terminal.progress_line import waiting
 from kformer.cli.terminal.streams import quiet
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, Kind
 from kformer.threads import a_core_for_each_operation
-from kformer.training.recipes.recipe import OF_TRANSLATORS, SIZES, Recipe
+from kformer.training.recipes.recipe import OF_TRANSLATORS, RUN, SIZES, TEXT, Recipe
 from kformer.training.resumption.interruption import Interrupted
 from kformer.training.run.run_folder import run_folder
 from kformer.training.run.run_options import RunOptions
@@ -62,26 +62,6 @@ class Flags:
     ] = None
 
 
-_TEXT, _RUN = "Text and output", "Run"
-_VOCABULARY, _MODEL, _LEARNING = "Vocabulary", "Model", "Learning"
-_CHOICE = "Validation and choice of the best model"
-_NAMES = {
-    _TEXT: "directions valid_directions both_directions weights temperature target_language "
-    "skip_damaged documents max_length max_length_ratio piece_splitting byte_spelling noise terms "
-    "placeholders",
-    _VOCABULARY: "tokenizer target_tokenizer new_vocabulary vocab_size target_vocab_size pieces "
-    "character_coverage normalization split_digits",
-    _MODEL: "warm_start freeze pooling num_layers num_decoder_layers d_model num_heads d_ff "
-    "dropout norm_first activation decoder_cell",
-    _LEARNING: "epochs tokens_per_batch gradient_accumulation optimizer warmup_steps "
-    "learning_rate learning_rate_scale label_smoothing consistency consistency_weight cutoff "
-    "ema_momentum precision seed",
-    _CHOICE: "monitor patience validate_every keep_best average tokenize",
-    _RUN: "dry_run overwrite restart max_hours tensorboard backend devices model_parallel "
-    "coordinator processes process",
-}
-GROUPS = {name: group for group, names in _NAMES.items() for name in names.split()}
-
 WITHOUT_TARGET = [
     field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS
 ]
@@ -111,9 +91,9 @@ def with_options_of_run(
     def with_all(command):
         for parameter in inspect.signature(command).parameters.values():
             for option in getattr(parameter.annotation, "__metadata__", ()):
-                option.rich_help_panel = option.rich_help_panel or _TEXT
-        command = with_options_of(kind, GROUPS, names)(with_options_of(Flags, GROUPS)(command))
-        return with_options_of(Recipe, GROUPS, numbers, numbers_of(recipe))(command)
+                option.rich_help_panel = option.rich_help_panel or TEXT
+        command = with_options_of(kind, names=names)(with_options_of(Flags, RUN)(command))
+        return with_options_of(Recipe, names=numbers, notes=numbers_of(recipe))(command)
 
     return with_all
 

@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
 from kformer.kinds import LANGUAGE_MODEL, TRANSLATOR, Kind
 from kformer.near_names import with_near_fields
-from kformer.training.recipes.noise_rates import NOISES, noise_rates
+from kformer.training.recipes.noise_rates import NO_NOISE, NOISES, noise_rates
 
 _FOLDER = Path(__file__).parent
 SIZES = (  # Of the model.
@@ -38,6 +38,15 @@ TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validat
 ADAM, MUON = "adam", "muon"
 NO_CONSISTENCY, SIMCUT, R_DROP = "none", "simcut", "rdrop"
 OF_VOCABULARIES = ("pieces", "character_coverage", "normalization", "split_digits")
+TEXT, VOCABULARY, MODEL, LEARNING, CHOICE, RUN = (  # The groups of settings on a page of --help.
+    "Text and output",
+    "Vocabulary",
+    "Model",
+    "Learning",
+    "Validation and choice of the best model",
+    "Run",
+)
+_NO_VALUE, _ANY_VALUE = object(), object()  # Of a number in runs that began without it.
 OF_TRANSLATORS = {  # Numbers of a target, each with its value where there is none.
     "target_vocab_size": 0,
     "num_decoder_layers": 0,
@@ -57,9 +66,31 @@ def is_smaller_student(name: str, size: int, start_size: int) -> bool:
     return name in ("num_layers", "num_decoder_layers") and 0 < size < start_size
 
 
-def _number(description: str, check, **limits):
-    """Declares a field by its description and the check of its values."""
-    metadata = {"description": description, "check": functools.partial(check, **limits)}
+def _number(
+    description: str,
+    check,
+    group: str = LEARNING,
+    *,
+    is_changeable: bool = False,
+    earlier: Any = _NO_VALUE,
+    **limits,
+):
+    """Declares a field by its description and the check of its values.
+
+    Args:
+        group: The options that its option is with.
+        is_changeable: Whether a run may be resumed with another value.
+        earlier: The value of runs of versions that had no such field; `_ANY_VALUE` for the value
+            with which they are resumed.
+        **limits: Arguments of `check`.
+    """
+    metadata = {
+        "description": description,
+        "check": functools.partial(check, **limits),
+        "group": group,
+        "is_changeable": is_changeable,
+        "earlier": earlier,
+    }
     return dataclasses.field(metadata=metadata)
 
 
@@ -128,11 +159,17 @@ class Recipe:
         (4, 128, 5)
     """
 
-    vocab_size: int = _positive("Ids of the joint vocabulary, or of the source's own.")
-    target_vocab_size: int = _not_negative("Ids of the target's own vocabulary; 0 for a joint one.")
+    vocab_size: int = _positive(
+        "Ids of the joint vocabulary, or of the source's own.", group=VOCABULARY
+    )
+    target_vocab_size: int = _not_negative(
+        "Ids of the target's own vocabulary; 0 for a joint one.", group=VOCABULARY
+    )
     pieces: str = _choice(
         "Pieces of a new vocabulary: unigram (parts of words), char or word.",
         among=("unigram", "char", "word"),
+        group=VOCABULARY,
+        earlier=_ANY_VALUE,
     )
     character_coverage: float = _number(
         "Least share of the text's characters that get pieces in a new vocabulary, from 0.98 to 1; "
@@ -140,65 +177,94 @@ class Recipe:
         check_number,
         least=0.98,
         most=1,
+        group=VOCABULARY,
+        earlier=_ANY_VALUE,
     )
     normalization: str = _choice(
         "What becomes of characters in a new vocabulary: nmt_nfkc (NFKC, and all white space is a "
         "space), nfkc, or identity (nothing).",
         among=("nmt_nfkc", "nfkc", "identity"),
+        group=VOCABULARY,
+        earlier=_ANY_VALUE,
     )
-    split_digits: bool = _number("Make each digit a piece in a new vocabulary.", check_flag)
-    num_layers: int = _positive("Layers of the encoder.")
+    split_digits: bool = _number(
+        "Make each digit a piece in a new vocabulary.",
+        check_flag,
+        group=VOCABULARY,
+        earlier=_ANY_VALUE,
+    )
+    num_layers: int = _positive("Layers of the encoder.", group=MODEL)
     num_decoder_layers: int = _not_negative(
-        "Layers of the decoder; 0 for as many as the encoder has. Few decode fast."
+        "Layers of the decoder; 0 for as many as the encoder has. Few decode fast.", group=MODEL
     )
-    d_model: int = _positive("Width of the model.")
-    num_heads: int = _positive("Attention heads per layer.")
-    d_ff: int = _positive("Width of the feed-forward networks.")
-    dropout: float = _share("Dropout rate.")
-    norm_first: bool = _number("Normalize before each sub-layer instead of after it.", check_flag)
+    d_model: int = _positive("Width of the model.", group=MODEL)
+    num_heads: int = _positive("Attention heads per layer.", group=MODEL)
+    d_ff: int = _positive("Width of the feed-forward networks.", group=MODEL)
+    dropout: float = _share("Dropout rate.", group=MODEL)
+    norm_first: bool = _number(
+        "Normalize before each sub-layer instead of after it.", check_flag, group=MODEL
+    )
     activation: str = _choice(
         "Activation of the feed-forward networks: relu, gelu or swish.",
         among=("relu", "gelu", "swish"),
+        group=MODEL,
     )
     decoder_cell: str = _choice(
         "How the decoder reads earlier words: attention, or ssru, a recurrent unit that decodes "
         "faster.",
         among=("attention", "ssru"),
+        group=MODEL,
+        earlier="attention",
     )
-    epochs: int = _not_negative("Passes over the text; 0 for a number that suits its size.")
+    epochs: int = _not_negative(
+        "Passes over the text; 0 for a number that suits its size.", is_changeable=True
+    )
     tokens_per_batch: int = _not_negative(
         "Ids per batch on its longer side, with padding; 0 for a number that suits the text's size."
     )
-    max_length: int = _positive("Maximum ids per sentence, the end id included.", least=2)
+    max_length: int = _positive(
+        "Maximum ids per sentence, the end id included.", least=2, group=TEXT
+    )
     max_length_ratio: float = _number(
         "Maximum ratio of the longer side of a pair to the shorter, in ids; 0 for any.",
         check_number,
         least=0,
+        group=TEXT,
     )
     piece_splitting: float = _share(
-        "Subword regularization: share of pieces split into smaller ones, in training text."
+        "Subword regularization: share of pieces split into smaller ones, in training text.",
+        group=TEXT,
     )
     byte_spelling: float = _share(
-        "Byte-fallback augmentation: share of pieces spelled in bytes, in training text."
+        "Byte-fallback augmentation: share of pieces spelled in bytes, in training text.",
+        group=TEXT,
     )
     noise: str = _number(
         "Noise in training text: names and rates, such as upper=0.05,typos=0.1, among "
         f"{', '.join(NOISES)}; or robust, which stands for rates that pay; or none.",
         lambda _, value: noise_rates(value),
+        group=TEXT,
+        earlier=NO_NOISE,
     )
     optimizer: str = _choice(
         "Optimizer: adam, or muon, which is for the matrices of layers and has Adam for the rest.",
         among=(ADAM, MUON),
+        earlier=ADAM,
     )
-    warmup_steps: int = _positive("Steps until the learning rate peaks.")
+    warmup_steps: int = _positive("Steps until the learning rate peaks.", is_changeable=True)
     learning_rate: float = _number(
-        "Highest learning rate, whatever the width; 0 for the paper's.", check_number, least=0
+        "Highest learning rate, whatever the width; 0 for the paper's.",
+        check_number,
+        least=0,
+        is_changeable=True,
+        earlier=0.0,
     )
     learning_rate_scale: float = _number(
         "Factor of the paper's learning rate, which peaks at (d_model * warmup_steps)^-0.5, if "
         "`learning_rate` is 0.",
         check_number,
         above=0,
+        is_changeable=True,
     )
     gradient_accumulation: int = _positive("Batches whose mean gradient makes one step.")
     ema_momentum: float = _share(
@@ -210,31 +276,48 @@ class Recipe:
         "answers: none, simcut (one view has words cut off), or rdrop (only dropout differs). A "
         "step takes two to three times as long.",
         among=(NO_CONSISTENCY, SIMCUT, R_DROP),
+        earlier=NO_CONSISTENCY,
     )
     consistency_weight: float = _number(
-        "Weight of the divergence of the two views in the loss.", check_number, least=0
+        "Weight of the divergence of the two views in the loss.",
+        check_number,
+        least=0,
+        earlier=_ANY_VALUE,
     )
-    cutoff: float = _share("Share of the tokens that simcut cuts off in the second view.")
+    cutoff: float = _share(
+        "Share of the tokens that simcut cuts off in the second view.", earlier=_ANY_VALUE
+    )
     precision: str = _choice(
         "Precision of the activations: float32 or bfloat16. Weights are float32.",
         among=("float32", "bfloat16"),
+        is_changeable=True,
     )
     monitor: str = _choice(
         "Validation score that chooses the best model: loss; perplexity, which is without label "
         "smoothing; bleu or chrf of a translator; accuracy or f1 (macro F1) of a classifier. auto: "
         "chrf of a translator where there is validation text, else loss.",
         among=(*MONITORS, SUITED),
+        group=CHOICE,
+        is_changeable=True,
     )
     patience: int = _not_negative(
-        "Validations in a row without a new best score that end training; 0 for never."
+        "Validations in a row without a new best score that end training; 0 for never.",
+        group=CHOICE,
+        is_changeable=True,
     )
     validate_every: int = _not_negative(
-        "Steps between two validations, each with a checkpoint; 0 for one per epoch."
+        "Steps between two validations, each with a checkpoint; 0 for one per epoch.",
+        group=CHOICE,
+        is_changeable=True,
     )
     keep_best: int = _not_negative(
-        "Best models to keep in `models`, with the last one; 0 for `translator.keras` alone."
+        "Best models to keep in `models`, with the last one; 0 for `translator.keras` alone.",
+        group=CHOICE,
+        is_changeable=True,
     )
-    average: int = _not_negative("Best models to average at the end; 0 for no average.")
+    average: int = _not_negative(
+        "Best models to average at the end; 0 for no average.", group=CHOICE, is_changeable=True
+    )
     seed: int = _not_negative("Seed of the weights, dropout and shuffling.", most=2**32 - 1)
 
     def __post_init__(self):
@@ -295,6 +378,16 @@ class Recipe:
 Recipe.__doc__ = f"{inspect.getdoc(Recipe)}\n\nAttributes:\n" + "\n".join(
     f"    {field.name}: {field.metadata['description']}" for field in dataclasses.fields(Recipe)
 )
+
+
+def numbers_before(numbers: dict) -> dict:
+    """Returns what the recipe of a run means by numbers that it lacks; `numbers` are today's."""
+    earlier = {field.name: field.metadata["earlier"] for field in dataclasses.fields(Recipe)}
+    return {
+        name: numbers.get(name) if value is _ANY_VALUE else value
+        for name, value in earlier.items()
+        if value is not _NO_VALUE
+    }
 
 
 def peak_scale(recipe: Recipe) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kformer.arguments import check_choice
 from kformer.kinds import CLASSIFIER, TAGGER
 from kformer.training.recipes.noise_rates import OF_LABELLED_TEXT, OF_TAGGED_WORDS, noise_rates
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import MODEL, RUN, Recipe
 from kformer.training.run.run_options import (
     RunArguments,
     RunOptions,
@@ -28,10 +28,7 @@ class LabellingArguments(RunArguments, total=False):
 class LabellingOptions(RunOptions):
     """The options of the run of a model with a head on an encoder."""
 
-    freeze: bool = flag_option(
-        "With `warm_start`: train the head alone.",
-        recorded=bool,
-    )
+    freeze: bool = flag_option(MODEL, "With `warm_start`: train the head alone.", recorded=bool)
 
     def check(self, recipe: Recipe):
         if self.freeze and self.warm_start is None:
@@ -56,6 +53,7 @@ class ClassificationOptions(LabellingOptions):
     pooling: str = dataclasses.field(
         default="mean",
         metadata=option_metadata(
+            MODEL,
             "One vector of a text: the mean of all, or the first one.",
             recorded=str,
             choices=POOLINGS,
@@ -64,6 +62,7 @@ class ClassificationOptions(LabellingOptions):
     columns: Sequence[str] | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            RUN,
             'Names of the columns of label and text, if they are not "label" and "text"; or their '
             "numbers, from 1, in a table without a header.",
             recorded=lambda columns: [*columns],

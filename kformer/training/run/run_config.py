@@ -9,25 +9,15 @@ from kformer.files import sha256
 from kformer.json_files import read_json
 from kformer.kinds import TRANSLATOR
 from kformer.text.documents import LINE
-from kformer.training.recipes.noise_rates import NO_NOISE
-from kformer.training.recipes.recipe import ADAM, NO_CONSISTENCY, OF_VOCABULARIES, Recipe
+from kformer.training.recipes.recipe import Recipe, numbers_before
 from kformer.training.run.run_folder import RUN_CONFIG
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.training.run.training_task import Task
 
-CHANGEABLE = (
-    "epochs",
-    "patience",
-    "monitor",
-    "learning_rate",
-    "learning_rate_scale",
-    "warmup_steps",
-    "precision",
-    "validate_every",
-    "keep_best",
-    "average",
-)  # Numbers of a recipe that may change when a run is resumed.
+CHANGEABLE = [  # Numbers of a recipe that may change when a run is resumed.
+    field.name for field in dataclasses.fields(Recipe) if field.metadata["is_changeable"]
+]
 
 
 class _RunConfig(TypedDict, total=False):
@@ -77,12 +67,8 @@ def difference(earlier: dict, config: dict) -> str | None:
         return f"of another kind, {kinds[0]} instead of {kinds[1]}"
     options = config["options"]  # Early run configs lack the options.
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
-    if "recipe" in earlier:  # Early recipes lack some numbers of the vocabulary, which the run has.
-        before = {name: config["recipe"].get(name) for name in OF_VOCABULARIES} | before
-        newer = ("consistency_weight", "cutoff")  # They count with consistency training alone.
-        before = {name: config["recipe"].get(name) for name in newer} | before
-        newer_choices = {"noise": NO_NOISE, "consistency": NO_CONSISTENCY, "optimizer": ADAM}
-        before = {"decoder_cell": "attention", **newer_choices} | before
+    if "recipe" in earlier:  # Early run configs lack it.
+        before = numbers_before(config["recipe"]) | before
     if "documents" in options:  # Early language models had a document on each line.
         before = {"documents": LINE} | before
     wanted = {**config["recipe"], **options}
@@ -132,8 +118,8 @@ def is_comparable(config: Mapping[str, Any]) -> bool:
 
 def changed_settings(earlier: dict, config: dict) -> dict[str, list]:
     """Returns, by name, the old and the new value of each setting that may change and does."""
-    before = {"learning_rate": 0.0} | earlier.get("recipe", {})  # Early recipes lack it.
     after = config["recipe"]
+    before = numbers_before(after) | earlier.get("recipe", {})
     return {
         name: [before.get(name), after[name]]
         for name in CHANGEABLE

@@ -14,23 +14,34 @@ from kformer.inference.source_marks import KINDS as MARKS
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.bleu_tokenizers import TOKENIZERS
 from kformer.text.documents import DOCUMENTS, LINE
-from kformer.training.recipes.noise_rates import (
-    NO_NOISE,
+from kformer.training.recipes.noise_rates import NO_NOISE
+from kformer.training.recipes.recipe import (
+    CHOICE,
+    MODEL,
+    OF_TRANSLATORS,
+    RUN,
+    TEXT,
+    TRANSLATION_MONITORS,
+    VOCABULARY,
+    Recipe,
 )
-from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS, Recipe
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.training.data.directions import Direction
 
 
-def option_metadata(description: str, recorded: Callable | None = None, **settings: Any):
+def option_metadata(
+    group: str, description: str, recorded: Callable | None = None, **settings: Any
+):
     """Returns the metadata of an option.
 
     Args:
+        group: The options of commands that it is with, as for the numbers of a recipe.
         recorded: Function from a value to the one of the run config, in which a `pathlib.Path`
             stands for the hash of a file; None for an option that may change when a run resumes.
     """
-    return {"description": description, "recorded": recorded, "in_commands": True, **settings}
+    own = {"group": group, "description": description, "recorded": recorded, "in_commands": True}
+    return own | settings
 
 
 def _if_on(flag: bool) -> bool | None:
@@ -38,9 +49,9 @@ def _if_on(flag: bool) -> bool | None:
     return bool(flag) or None
 
 
-def flag_option(description: str, recorded: Callable | None = None):
+def flag_option(group: str, description: str, recorded: Callable | None = None):
     """Declares an option that is off by default, by arguments of `option_metadata`."""
-    metadata = option_metadata(description, recorded, is_flag=True)
+    metadata = option_metadata(group, description, recorded, is_flag=True)
     return dataclasses.field(default=False, metadata=metadata)
 
 
@@ -66,18 +77,19 @@ class RunOptions:
     warm_start: str | Path | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            MODEL,
             "A .keras file to start from, instead of random weights. The new model has its sizes.",
             recorded=Path,
             is_model=True,
         ),
     )
     new_vocabulary: bool = flag_option(
-        "With `warm_start`: learn a new vocabulary from the text.",
-        recorded=bool,
+        VOCABULARY, "With `warm_start`: learn a new vocabulary from the text.", recorded=bool
     )
     tokenizer: str | Path | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            VOCABULARY,
             "A SentencePiece model or a .keras file with the vocabulary to use, instead of "
             "learning one from the text.",
             recorded=Path,
@@ -87,6 +99,7 @@ class RunOptions:
     exact_sizes: Collection[str] = dataclasses.field(
         default=(),
         metadata=option_metadata(
+            RUN,
             "Names of sizes that must be exactly the recipe's. By default the vocabulary has as "
             "many ids as the text supports, at most the recipe's number, and the sizes of "
             "`warm_start` and `tokenizer` replace the recipe's; for the sizes named here that is "
@@ -95,15 +108,17 @@ class RunOptions:
         ),
     )
     overwrite: bool = flag_option(
+        RUN,
         "Replace a finished run in the folder, or a run with other settings. An "
         "unfinished run with the same settings is resumed.",
     )
     restart: bool = flag_option(
-        "Start again, and replace even an unfinished run with the same settings.",
+        RUN, "Start again, and replace even an unfinished run with the same settings."
     )
     max_hours: float | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            RUN,
             "Hours of training, at most: it ends after the last validation that comes in time. "
             "Recipes with `validate_every` have more of these.",
         ),
@@ -111,13 +126,14 @@ class RunOptions:
     checkpoint_seconds: float = dataclasses.field(
         default=60.0,
         metadata=option_metadata(
+            RUN,
             "Time between two checkpoints, as for `kformer.training.resumable_fit`.",
             in_commands=False,
         ),
     )
-    tensorboard: bool = flag_option("Also write logs for TensorBoard.")
+    tensorboard: bool = flag_option(RUN, "Also write logs for TensorBoard.")
     callbacks: Sequence[Any] = dataclasses.field(
-        default=(), metadata=option_metadata("More Keras callbacks.", in_commands=False)
+        default=(), metadata=option_metadata(RUN, "More Keras callbacks.", in_commands=False)
     )
 
     @property
@@ -181,6 +197,7 @@ class TranslationOptions(RunOptions):
     weights: list[float] | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            TEXT,
             "Passes over the n-th source file, or the n-th folder of shards, per epoch; by default "
             "1 for each.",
             recorded=lambda weights: [float(weight) for weight in weights],
@@ -190,6 +207,7 @@ class TranslationOptions(RunOptions):
     temperature: float | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            TEXT,
             "Instead of `weights`: above 1, small source files are read more often.",
             recorded=lambda temperature: temperature,
         ),
@@ -197,12 +215,16 @@ class TranslationOptions(RunOptions):
     target_tokenizer: str | Path | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
-            "As `tokenizer`, for a target with its own vocabulary.", recorded=Path, is_model=True
+            VOCABULARY,
+            "As `tokenizer`, for a target with its own vocabulary.",
+            recorded=Path,
+            is_model=True,
         ),
     )
     columns: Sequence[str] | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            RUN,
             "Names of the columns of source and target in files of pairs.",
             recorded=lambda columns: [*columns],
             in_commands=False,
@@ -211,6 +233,7 @@ class TranslationOptions(RunOptions):
     directions: "Sequence[Direction | str] | None" = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            TEXT,
             "Text of a direction, for a model of several languages: de-en:SOURCE:TARGET, of two "
             "files, or de-en:TABLE, of a table with the columns de and en. May be repeated.",
             recorded=list,
@@ -222,6 +245,7 @@ class TranslationOptions(RunOptions):
     valid_directions: "Sequence[Direction | str] | None" = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            TEXT,
             "Validation text of a direction, as `directions`. May be repeated: each is scored, and "
             "the mean chooses.",
             recorded=list,
@@ -233,6 +257,7 @@ class TranslationOptions(RunOptions):
     both_directions: str | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            TEXT,
             "Languages of source and target, such as de-en: train one model of both directions, on "
             "each pair both ways.",
             recorded=str,
@@ -242,6 +267,7 @@ class TranslationOptions(RunOptions):
     target_language: str | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            TEXT,
             "Code of the language of the translations, such as ja: kept in the model, and chooses "
             "the tokenizer of BLEU. By default that of `warm_start`.",
             recorded=str,
@@ -251,20 +277,23 @@ class TranslationOptions(RunOptions):
     tokenize: str | None = dataclasses.field(
         default=None,
         metadata=option_metadata(
+            CHOICE,
             f"Tokenizer of BLEU: {', '.join(TOKENIZERS)}. By default that of the target language, "
             "if it is known, else 13a.",
             recorded=str,
         ),
     )
     skip_damaged: bool = flag_option(
-        "With shards: leave out damaged shards, with a warning, instead of an error."
+        TEXT, "With shards: leave out damaged shards, with a warning, instead of an error."
     )
     terms: bool = flag_option(
+        TEXT,
         "Put translations of words into random sources, between two symbols, so that the model "
         "follows glossaries without another search.",
         recorded=_if_on,
     )
     placeholders: bool = flag_option(
+        TEXT,
         "Put symbols in place of words into random pairs, so that the model copies placeholders.",
         recorded=_if_on,
     )
@@ -321,6 +350,7 @@ class LanguageOptions(RunOptions):
     documents: str = dataclasses.field(
         default=LINE,
         metadata=option_metadata(
+            TEXT,
             "Definition of a document: line, each line; blank-line, the lines between blank ones; "
             "file, each file. With the latter two the model learns line breaks, and indentation.",
             recorded=str,
