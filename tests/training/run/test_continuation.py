@@ -1,5 +1,6 @@
 """Resumed runs: with the same settings, with other ones, and after their end."""
 
+import dataclasses
 import shutil
 
 import keras
@@ -8,7 +9,8 @@ import pytest
 
 import kformer
 from kformer import Tokenizer
-from kformer.training import KeepBest, StopWithoutImprovement, train
+from kformer.training import KeepBest, Recipe, StopWithoutImprovement, train
+from kformer.training.run.run_config import difference
 from support.disturbances import PowerCut, Spoil
 from support.training.same_run import assert_same_run, read, weights_of
 
@@ -237,6 +239,31 @@ def test_a_run_that_its_hours_ended_continues_as_if_it_had_not(
     assert content(run) == before
     again(run, **numbers, max_hours=9.0)
     assert_same_run(run, whole)
+
+
+@pytest.mark.parametrize(
+    "number, usual, other",
+    [
+        ("optimizer", "adam", "muon"),
+        ("noise", "none", "typos=0.1"),
+        ("consistency", "none", "rdrop"),
+        ("decoder_cell", "attention", "ssru"),
+        ("pieces", "unigram", None),  # Of the vocabulary, which the run has.
+        ("seed", None, 0),
+    ],
+)
+def test_a_run_of_a_version_without_a_number_had_its_usual_value(number, usual, other):
+    def config(**numbers):
+        recipe = dataclasses.asdict(Recipe.named("tiny", **numbers))
+        return {"recipe": recipe, "options": {}, "sha256": {}}
+
+    earlier = config()
+    del earlier["recipe"][number]
+    if usual is not None:
+        assert difference(earlier, config(**{number: usual})) is None
+    if other is not None:
+        received = f"with {number}={usual!r} instead of {other!r}"
+        assert difference(earlier, config(**{number: other})) == received
 
 
 def test_patience_that_was_over_counts_anew():
