@@ -113,10 +113,12 @@ class Pace:
 
     def lines(self) -> list[str]:
         """Returns a sentence about the steps, and a warning if they are too few to learn."""
-        rises = "The learning rate rises for the first"
-        lines = [f"The run takes {self.steps:,} steps. {rises} {self.rising_steps:,} of them."]
-        if self.shortened:
-            lines[0] = lines[0][:-1] + ", fewer than --warmup-steps, because the text is small."
+        rises = f"rises for the first {self.rising_steps:,} of them"
+        if self.rising_steps > self.steps:
+            rises = "still rises in the last of them"
+        elif self.shortened:
+            rises += ", fewer than --warmup-steps, because the text is small"
+        lines = [f"The run takes {self.steps:,} steps. The learning rate {rises}."]
         if self.steps < self.least_steps:
             lines.append(f"Warning: {self.steps:,} steps are too few {self.advice}")
         return lines
