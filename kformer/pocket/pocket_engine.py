@@ -9,6 +9,7 @@ Axes: S source length, T target length, V ids of the target, L layers, H heads, 
 
 import dataclasses
 import functools
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -95,15 +96,17 @@ class PocketEngine(Engine):
             source, cut = self._model._text.encode(worker, sentences[number])
             if len(source) == 1:  # A blank sentence.
                 return number, [self._rated("", source, [], 0.0, options).candidate]
-            by_text: dict[str, Translation] = {}
             steps = _Steps(worker, self._manifest, source)
             most = min(self._manifest["max_target_length"], options.limit(len(source)))
-            for ids, total in steps.best(options, most):
-                text, _ = self._model._text.decode(worker, np.array(ids, np.int32))
-                flags = self._model._flags(source, cut, np.array(ids))
-                score = options.normalized(total, len(ids)) if options.beam_size > 1 else total
-                by_text.setdefault(text, Translation(text, score, flags))
-            return number, [*by_text.values()][: options.n_best]
+            best = steps.best(
+                options,
+                most,
+                lambda ids: self._model._text.decode(worker, np.array(ids, np.int32))[0],
+            )
+            return number, [
+                Translation(text, score, self._model._flags(source, cut, np.array(ids)))
+                for text, (score, ids) in best.items()
+            ]
 
         results: list[Any] = [None] * len(sentences)
         team = self._model._team
@@ -294,21 +297,31 @@ class _Steps:
         most = logits.max()
         return logits - most - np.log(np.exp(logits - most).sum()), outputs, weights
 
-    def best(self, options: SearchOptions, most: int) -> list[tuple[list[int], float]]:
-        """Returns translations and their log-probabilities, as many as beams, the best first.
+    def best(
+        self, options: SearchOptions, most: int, text_of: Callable[[Sequence[int]], str]
+    ) -> dict[str, tuple[float, list[int]]]:
+        """Returns the best `options.n_best` texts, each with its score and its ids, the best first.
 
         It searches and ends as `kformer.Beam`, by one call of the graph for each beam and position.
 
         Args:
             most: Number of ids of the longest translation.
+            text_of: Function from ids to their text: of equal texts only the best counts.
         """
         beams, end = options.beam_size, self._manifest["target_end_id"]
         alive: list[Any] = [([], 0.0, self._beginning())]
-        ended: list[tuple[list[int], float]] = []
+        ended: dict[str, tuple[float, list[int]]] = {}
 
-        def score(sequence):
-            ids, total = sequence
-            return options.normalized(total, len(ids))
+        def with_more(sequences):
+            more = [
+                (text_of(ids), (options.normalized(total, len(ids)), ids))
+                for ids, total, _ in sequences
+            ]
+            by_score = sorted([*ended.items(), *more], key=lambda item: -item[1][0])
+            best: dict[str, tuple[float, list[int]]] = {}
+            for text, sequence in by_score:
+                best.setdefault(text, sequence)
+            return dict(itertools.islice(best.items(), beams))
 
         for position in range(most):
             candidates = []
@@ -318,13 +331,14 @@ class _Steps:
                 likely = np.argpartition(-after, min(beams, len(after) - 1))[: beams + 1]
                 candidates += [([*ids, int(i)], total + float(after[i]), state) for i in likely]
             candidates.sort(key=lambda candidate: -candidate[1])
-            ended += [(ids, total) for ids, total, _ in candidates[: 2 * beams] if ids[-1] == end]
-            ended = sorted(ended, key=score, reverse=True)[:beams]
+            # Only the best candidates may end, so that one beam is greedy search.
+            ended = with_more([each for each in candidates[:beams] if each[0][-1] == end])
             alive = [candidate for candidate in candidates if candidate[0][-1] != end][:beams]
             if len(ended) >= options.n_best:
-                lowest = score(ended[options.n_best - 1])
+                lowest, _ = [*ended.values()][options.n_best - 1]
                 length = position + 1 if len(ended) == beams else most
                 if options.normalized(alive[0][1], length) <= lowest:
                     break
-        cut = [(ids, total) for ids, total, _ in alive] if len(ended) < beams else []
-        return [*ended, *sorted(cut, key=score, reverse=True)][:beams]
+        else:
+            ended = with_more(alive)
+        return dict(itertools.islice(ended.items(), options.n_best))

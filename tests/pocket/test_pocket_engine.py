@@ -1,5 +1,7 @@
 """Terms of a glossary in the translations of a `.tflite` file."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -89,9 +91,11 @@ def test_a_file_that_cannot_search_refuses_a_glossary(pocket, monkeypatch):
     assert best.flags[-1] == "term missed"
 
 
-@pytest.mark.parametrize("number", [2, 3])  # Of more, an untrained model repeats texts.
+@pytest.mark.parametrize("number", [2, 3, 5])
 def test_several_translations_are_those_of_the_beams_in_python(toy_tflite, toy_translator, number):
-    texts = [*toy.SOURCES[:6], "", "\u00fc"]
+    letters = random.Random(0)  # What the model does not know has beams of many lengths.
+    strange = ["".join(letters.choices("adeilnrsuäöüß .,Z", k=count)) for count in range(1, 25)]
+    texts = [*toy.SOURCES[:6], "", "\u00fc", *strange]
     pocket = kformer.load(toy_tflite)
     found = pocket.translations(texts, n_best=number)
     options = {"beam_size": number, "n_best": number, "details": False}
