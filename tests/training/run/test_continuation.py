@@ -144,10 +144,10 @@ def test_changed_settings_are_printed_recorded_and_used(again, broken_off, tiny_
     step = int(read(broken_off / "run.json")["changes"][0]["step"])
     assert capsys.readouterr().out.splitlines()[:5] == [
         "Resuming after epoch 1.",
-        f"patience: 0 -> 7 from step {step}",
-        f"learning_rate_scale: 1.0 -> 0.01 from step {step}",
         f"warmup_steps: 40 -> 80 from step {step}",
+        f"learning_rate_scale: 1.0 -> 0.01 from step {step}",
         f"precision: float32 -> bfloat16 from step {step}",
+        f"patience: 0 -> 7 from step {step}",
     ]
     record = read(broken_off / "run.json")
     assert record["finished"] and record["recipe"]["learning_rate_scale"] == 0.01
