@@ -88,12 +88,12 @@ def test_a_copy_has_the_shortlist_and_a_file_has_none(shortlisted, toy_shortlist
 
 
 @pytest.mark.prove
-def test_two_vocabularies_have_one_too(two_vocabularies, toy_run):
+def test_two_vocabularies_have_one_too(two_vocabularies, toy_run, monkeypatch):
     files = toy_run.files["valid.de"], toy_run.files["valid.en"]
     learnt = learn_shortlist(two_vocabularies, *files, size=31)
     assert (len(learnt.ends), len(learnt.order), learnt.size) == (285, 290, 31)
     assert sorted(learnt.order[:4].tolist()) == [0, 1, 2, 3]
-    two_vocabularies.shortlist = learnt
+    monkeypatch.setattr(two_vocabularies, "shortlist", learnt)
     two_vocabularies.translate(toy.SOURCES[:3])
 
 
