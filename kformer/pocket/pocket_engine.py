@@ -331,7 +331,7 @@ class _Steps:
                 likely = np.argpartition(-after, min(beams, len(after) - 1))[: beams + 1]
                 candidates += [([*ids, int(i)], total + float(after[i]), state) for i in likely]
             candidates.sort(key=lambda candidate: -candidate[1])
-            # Only the best candidates may end, so that one beam is greedy search.
+            # As in `kformer.Beam`, a translation ends only among the best candidates, one per beam.
             ended = with_more([each for each in candidates[:beams] if each[0][-1] == end])
             alive = [candidate for candidate in candidates if candidate[0][-1] != end][:beams]
             if len(ended) >= options.n_best:

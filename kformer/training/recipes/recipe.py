@@ -75,10 +75,10 @@ def _number(
     earlier: Any = _NO_VALUE,
     **limits,
 ):
-    """Declares a field by its description and the check of its values.
+    """Declares a number of a recipe: its description, the check of its values, its option.
 
     Args:
-        group: The options that its option is with.
+        group: Heading of its option on a page of --help.
         is_changeable: Whether a run may be resumed with another value.
         earlier: The value of runs of versions that had no such field; `_ANY_VALUE` for the value
             with which they are resumed.
@@ -381,7 +381,11 @@ Recipe.__doc__ = f"{inspect.getdoc(Recipe)}\n\nAttributes:\n" + "\n".join(
 
 
 def numbers_before(numbers: dict) -> dict:
-    """Returns what the recipe of a run means by numbers that it lacks; `numbers` are today's."""
+    """Returns the values that numbers have for a run of a version without them, by name.
+
+    Args:
+        numbers: The numbers of the recipe with which the run is resumed.
+    """
     earlier = {field.name: field.metadata["earlier"] for field in dataclasses.fields(Recipe)}
     return {
         name: numbers.get(name) if value is _ANY_VALUE else value
